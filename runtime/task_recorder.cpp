@@ -1,6 +1,5 @@
-#include <tesela/runtime/task_recorder.hpp>
-
 #include <tesela/runtime/internal/task_records.hpp>
+#include <tesela/runtime/task_recorder.hpp>
 
 #include <utility>
 

@@ -19,8 +19,8 @@ class TaskRecorder {
   TaskRecorder(const TaskRecorder&) = delete;
   TaskRecorder& operator=(const TaskRecorder&) = delete;
 
-  /// Ends the recording. Returns the tasks that were inserted since the beginning and have run; Trace::incomplete counts
-  /// the others.
+  /// Ends the recording. Returns the tasks that were inserted since the beginning and have run; Trace::incomplete
+  /// counts the others.
   ///
   /// Throws   LifetimeError if it has ended, or the Runtime has.
   Trace stop();

@@ -1,7 +1,6 @@
-#include <tesela/runtime/trace_page.hpp>
-
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/page_parts.hpp>
+#include <tesela/runtime/trace_page.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -266,7 +265,8 @@ std::string harmless(const std::string& json) {
 void require_trace_page() {
   if (*detail::page_d3 == 0)
     throw EnvironmentError(
-        "this build of Tesela writes no reports, since D3 was not found: install Debian's libjs-d3 (scripts/setup does) "
+        "this build of Tesela writes no reports, since D3 was not found: install Debian's libjs-d3 (scripts/setup "
+        "does) "
         "and build again");
 }
 
@@ -293,7 +293,8 @@ std::string trace_page(const Trace& trace, const TraceSummary& summary, const st
   return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
-         escaped(title) + "</title>\n<style>\n" + detail::page_style + "</style></head>\n<body><main id=\"page\"></main>\n" +
+         escaped(title) + "</title>\n<style>\n" + detail::page_style +
+         "</style></head>\n<body><main id=\"page\"></main>\n" +
          "<noscript>This page draws the run with JavaScript, which is turned off here.</noscript>\n" +
          "<script type=\"application/json\" id=\"data\">" + data.text() + "</script>\n<script>" + detail::page_d3 +
          "</script>\n<script>\n" + detail::page_script + "</script></body></html>\n";

@@ -1,6 +1,5 @@
-#include <tesela/runtime/trace_summary.hpp>
-
 #include <tesela/runtime/internal/graph_record.hpp>
+#include <tesela/runtime/trace_summary.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +20,7 @@ double median(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// A function of time: the seconds up to then in which a condition held.
+/// The number of seconds before each moment during which a condition held.
 class HeldSeconds {
  public:
   /// Appends that the condition holds from one moment to the next; in order of time.
@@ -166,7 +165,13 @@ void summarize_classes(const Trace& trace, TraceSummary& summary) {
       std::vector<double>& times = gpu ? kind.gpu : kind.cpu;
       if (times.empty()) continue;
       const auto [least, most] = std::minmax_element(times.begin(), times.end());
-      ModelSummary model{std::get<0>(key), std::get<1>(key), gpu, std::ssize(times), *least, 0, *most,
+      ModelSummary model{std::get<0>(key),
+                         std::get<1>(key),
+                         gpu,
+                         std::ssize(times),
+                         *least,
+                         0,
+                         *most,
                          gpu ? kind.model_gpu : kind.model_cpu};
       model.median = median(times);
       if (kind.unmodelled) (gpu ? kind.expected.gpu : kind.expected.cpu) = model.median;

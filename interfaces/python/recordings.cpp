@@ -76,14 +76,14 @@ class Recording {
   nb::dict figures() const {
     nb::list path;
     for (const std::size_t t : summary_.path) path.append(t);
-    return dict_of(entry("seconds", summary_.seconds), entry("tasks", tasks()), entry("kernels", kernels()),
-                   entry("models", models()), entry("workers", workers()), entry("bytes_moved", links()),
-                   entry("critical_path", nb::module_::import_("numpy").attr("array")(path, "dtype"_a = "int64")),
-                   entry("bounds", dict_of(entry("critical_path", summary_.path_seconds),
-                                           entry("path", summary_.path_bound), entry("area", summary_.area_bound),
-                                           entry("lower_bound", summary_.lower_bound()),
-                                           entry("unmodelled", summary_.unmodelled))),
-                   entry("machine", machine()), entry("incomplete", trace_.incomplete));
+    return dict_of(
+        entry("seconds", summary_.seconds), entry("tasks", tasks()), entry("kernels", kernels()),
+        entry("models", models()), entry("workers", workers()), entry("bytes_moved", links()),
+        entry("critical_path", nb::module_::import_("numpy").attr("array")(path, "dtype"_a = "int64")),
+        entry("bounds", dict_of(entry("critical_path", summary_.path_seconds), entry("path", summary_.path_bound),
+                                entry("area", summary_.area_bound), entry("lower_bound", summary_.lower_bound()),
+                                entry("unmodelled", summary_.unmodelled))),
+        entry("machine", machine()), entry("incomplete", trace_.incomplete));
   }
 
  private:
@@ -123,8 +123,8 @@ class Recording {
     nb::list all;
     for (const WorkerSummary& w : summary_.workers)
       all.append(dict_of(entry("name", w.name), entry("tasks", w.tasks), entry("busy", w.busy), entry("data", w.data),
-                         entry("ready", w.ready), entry("insertion", w.insertion),
-                         entry("dependences", w.dependences), entry("end", w.end)));
+                         entry("ready", w.ready), entry("insertion", w.insertion), entry("dependences", w.dependences),
+                         entry("end", w.end)));
     return all;
   }
   nb::list links() const {

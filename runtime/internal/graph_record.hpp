@@ -47,7 +47,7 @@ class GraphRecord {
   TaskId add(CodeletImpl& codelet, std::uint32_t footprint, double flops, std::string label);
   /// Sets the number of the last task in TaskRecords.
   void set_number(std::uint32_t number) { tasks_.back().number = number; }
-  /// Returns the numbers of the last task's predecessors in TaskRecords, 0 for those that were not recorded there.
+  /// Returns the numbers of the last task's predecessors in TaskRecords, 0 for an unrecorded task.
   std::vector<std::uint32_t> numbers_before_last() const;
   const std::string& label_of_last() const { return tasks_.back().label; }
   /// `by_status`: a status tile causes the dependences. Call it with other tiles first.

@@ -1,7 +1,6 @@
-#include <tesela/runtime/internal/task_records.hpp>
-
 #include <tesela/runtime/data.hpp>
 #include <tesela/runtime/internal/graph_record.hpp>
+#include <tesela/runtime/internal/task_records.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,7 +30,8 @@ std::string short_name(const std::vector<Worker>& workers, std::size_t w) {
   };
   std::string name = (workers[w].is_gpu ? "CUDA " : "CPU ") + std::to_string(workers[w].device);
   if (workers[w].is_gpu && std::count_if(workers.begin(), workers.end(), same) > 1)
-    name += '.' + std::to_string(std::count_if(workers.begin(), workers.begin() + static_cast<std::ptrdiff_t>(w), same));
+    name +=
+        '.' + std::to_string(std::count_if(workers.begin(), workers.begin() + static_cast<std::ptrdiff_t>(w), same));
   return name;
 }
 

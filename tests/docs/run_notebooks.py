@@ -20,7 +20,7 @@ FORMS = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_"}
 
 
 def shown(value):
-    """Returns the forms in which a notebook shows the value."""
+    """Returns a notebook's forms of the value."""
     forms = {kind: getattr(value, method)() for kind, method in FORMS.items() if hasattr(value, method)}
     for kind, text in forms.items():
         assert text and text.count("<") > 3, f"{kind} of {value!r} shows nothing"

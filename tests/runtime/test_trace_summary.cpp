@@ -89,8 +89,8 @@ TEST_CASE("idle time has five reasons") {
     CHECK(s.workers[1].ready == Approx(2.5));
   }
   SECTION("all times of a worker add up, also with overlapping tasks") {
-    const TraceSummary s =
-        summarize(trace_of({{"a", 4, 0, 2}, {"b", 4, 1, 1.5}, {"c", 4, 1.8, 4}, {"d", 0, 0.5, 7, 0.5}, {"e", 4, 6, 6.5}}));
+    const TraceSummary s = summarize(
+        trace_of({{"a", 4, 0, 2}, {"b", 4, 1, 1.5}, {"c", 4, 1.8, 4}, {"d", 0, 0.5, 7, 0.5}, {"e", 4, 6, 6.5}}));
     for (const WorkerSummary& w : s.workers) {
       CAPTURE(w.name);
       CHECK(w.busy + w.data + w.ready + w.insertion + w.dependences + w.end == Approx(7));

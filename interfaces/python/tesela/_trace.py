@@ -1,4 +1,4 @@
-"""The context manager `trace`: what the tasks of a block did, in a notebook, a terminal or a page."""
+"""The context manager `trace`: schedules and figures of a block's tasks, in a notebook, a terminal or a page."""
 
 import html
 import json
@@ -138,7 +138,7 @@ class trace:
         total = self.seconds * len(used)
         times = {"in kernels": sum(w["busy"] for w in used)}
         times |= {CAUSES[cause]: sum(w[cause] for w in used) for cause in CAUSES}
-        workers = [["workers", "time", "share"]]
+        workers = [["workers with tasks", "time", "share"]]
         workers += [[name, duration(s), percent(s / total)] for name, s in times.items() if s > 0]
         limits = [["bound", "time"]]
         limits.append(["longest path", duration(bounds["path"])])

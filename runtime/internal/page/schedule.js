@@ -67,7 +67,7 @@ function drawSchedule() {
   function firstIn(row, time) {
     let low = 0, high = row.length;
     while (low < high) { const middle = (low + high) >> 1; if (begins(row[middle]) < time) low = middle + 1; else high = middle; }
-    while (low > 0 && low > 0 && begins(row[low - 1]) + lasts(row[low - 1]) > time) --low;
+    while (low > 0 && begins(row[low - 1]) + lasts(row[low - 1]) > time) --low;
     return low;
   }
   function draw() {
@@ -119,13 +119,15 @@ function drawSchedule() {
       pen.strokeRect(x(begins(t)), top + pitch * (place[tasks.worker[t]] + 0.1), Math.max(1, x(begins(t) + lasts(t)) - x(begins(t))), tall);
     };
     if (marked.property("checked") && tasks.path.length > 1) {
-      pen.strokeStyle = path; pen.lineWidth = 0.8; pen.globalAlpha = 0.75; pen.beginPath();
-      for (const t of tasks.path) {
+      const seen = Array.from(tasks.path).filter(t => begins(t) + lasts(t) >= a && begins(t) <= b), dense = seen.length > width / 8;
+      pen.strokeStyle = pen.fillStyle = path; pen.lineWidth = 0.8; pen.globalAlpha = dense ? 1 : 0.75; pen.beginPath();
+      for (const t of dense ? seen : tasks.path) {
         const y = top + pitch * (place[tasks.worker[t]] + 0.5);
-        pen.lineTo(x(begins(t)), y); pen.lineTo(x(begins(t) + lasts(t)), y);
+        if (dense) pen.fillRect(x(begins(t)), y - tall / 2, Math.max(0.7, x(begins(t) + lasts(t)) - x(begins(t))), 3);  // instead of the line
+        else { pen.lineTo(x(begins(t)), y); pen.lineTo(x(begins(t) + lasts(t)), y); }
       }
       pen.stroke(); pen.globalAlpha = 1;
-      for (const t of tasks.path) if (lasts(t) * (width - left) / (b - a) > 2) outline(t, path, 1.2);
+      for (const t of seen) if (!dense && lasts(t) * (width - left) / (b - a) > 2) outline(t, path, 1.2);
     }
     if (selected >= 0) outline(selected, ink("accent") || "#06c", 3);
     pen.restore();

@@ -18,7 +18,8 @@ json data_of(const std::string& page) {
   CHECK_THAT(page, Catch::Matchers::StartsWith("<!DOCTYPE html>") && Catch::Matchers::EndsWith("</html>\n"));
   for (const char* outside : {" src=", "<link", "@import", "url(", "fetch(", "XMLHttpRequest("}) {
     CAPTURE(outside);
-    const std::string own = page.substr(0, page.find("!function(){var d3=")) + page.substr(page.rfind("</script>\n<script>"));
+    const std::string own =
+        page.substr(0, page.find("!function(){var d3=")) + page.substr(page.rfind("</script>\n<script>"));
     CHECK(own.find(outside) == std::string::npos);
   }
   const std::string open = "<script type=\"application/json\" id=\"data\">";
@@ -60,10 +61,10 @@ struct Reported {
 
 }  // namespace
 
-TEST_CASE("the numbers of a page are those of the JSON") {
-  const Words command = GENERATE(Words{"gemm", "--n", "300", "--tile", "100"},
-                                 Words{"qr", "--n", "200", "--tile", "50", "--repeat", "3"},
-                                 Words{"cholesky", "--n", "150", "--tile", "50"});
+TEST_CASE("a page and the JSON have the same numbers") {
+  const Words command =
+      GENERATE(Words{"gemm", "--n", "300", "--tile", "100"}, Words{"qr", "--n", "200", "--tile", "50", "--repeat", "3"},
+               Words{"cholesky", "--n", "150", "--tile", "50"});
   CAPTURE(command);
   const Reported r(command + Words{"--ncuda", "0", "--ncpu", "2"});
   REQUIRE(r.run.code == 0);
@@ -90,7 +91,8 @@ TEST_CASE("the numbers of a page are those of the JSON") {
   CHECK(summary["path_seconds"].get<double>() <= summary["seconds"].get<double>() * (1 + 1e-9));
   for (const json& worker : summary["workers"]) {
     double sum = 0;
-    for (const char* part : {"busy", "data", "ready", "insertion", "dependences", "end"}) sum += worker[part].get<double>();
+    for (const char* part : {"busy", "data", "ready", "insertion", "dependences", "end"})
+      sum += worker[part].get<double>();
     CHECK(sum == Approx(summary["seconds"].get<double>()));
   }
   // The packed tasks.
@@ -106,7 +108,7 @@ TEST_CASE("the numbers of a page are those of the JSON") {
   for (std::size_t t = 0; t < total; ++t) {
     ++packed[r.data["kernels"][kernel[t]]["name"]];
     CHECK(worker[t] < summary["workers"].size());
-    last = std::max(last, double{start[t]} + length[t]);
+    last = std::max(last, static_cast<double>(start[t]) + length[t]);
     sum += length[t];
     for (std::uint32_t k = 0; k < before[t]; ++k, ++edge) CHECK(edges.at(edge) < t);
   }
@@ -124,7 +126,8 @@ TEST_CASE("a failed run has a page with its status") {
   const Outcome run = run_tesela({"cholesky", "--a", folder / "a.csv", "--report", folder / "run.html"});
   CAPTURE(run.err);
   CHECK(run.code == 1);
-  CHECK_THAT(data_of(contents(folder / "run.html"))["report"]["status"].get<std::string>(), ContainsSubstring("not positive definite"));
+  CHECK_THAT(data_of(contents(folder / "run.html"))["report"]["status"].get<std::string>(),
+             ContainsSubstring("not positive definite"));
 }
 
 TEST_CASE("--report accepts no library and no folder") {
@@ -153,7 +156,8 @@ TEST_CASE("a page from a trace shows its last run") {
 
 TEST_CASE("any text may be in a page") {
   const TemporaryFolder folder;
-  std::ofstream(folder / "tasks.rec") << "Name: a</script>\xff\"\\\nJobId: 1\nWorkerId: 0\nStartTime: 1\nEndTime: 2\n\n";
+  std::ofstream(folder / "tasks.rec")
+      << "Name: a</script>\xff\"\\\nJobId: 1\nWorkerId: 0\nStartTime: 1\nEndTime: 2\n\n";
   std::ofstream(folder / "paje.trace") << "7\t1.0\tw0\tW\tt99\tCPU0\n";
   REQUIRE(run_tesela({"trace", folder.path(), "--report", folder / "x.html"}).code == 0);
   CHECK(data_of(contents(folder / "x.html"))["kernels"][0]["name"] == "a</script>?\"\\");
