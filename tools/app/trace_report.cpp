@@ -57,11 +57,11 @@ void require_range(double end, double from, double to) {
 }  // namespace
 
 bool is_trace_file(const std::string& name) {
-  if (name == "trace.svg" || name == "traces.svg" || name == "trace.json" || name.starts_with("prof_file_"))
+  if (name == "trace.html" || name == "trace.svg" || name == "traces.svg" || name == "trace.json" ||
+      name.starts_with("prof_file_"))
     return true;
   const auto extension = std::filesystem::path(name).extension();
-  return extension == ".trace" || extension == ".rec" || extension == ".dot" || extension == ".data" ||
-         extension == ".html";
+  return extension == ".trace" || extension == ".rec" || extension == ".dot" || extension == ".data";
 }
 
 bool draw_trace(const std::string& directory, double from, double to) {
