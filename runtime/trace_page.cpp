@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace tesela {
@@ -77,58 +78,63 @@ std::string array_of(const Range& range, const F& json) {
   return all.text();
 }
 
-/// Returns the numbers' little-endian bytes in base 64, quoted.
-template <class T>
-std::string packed(const std::vector<T>& numbers) {
-  static_assert(std::endian::native == std::endian::little);
+/// Returns the bytes in base 64.
+std::string base64(const std::vector<unsigned char>& bytes) {
   constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto* bytes = reinterpret_cast<const unsigned char*>(numbers.data());
-  const std::size_t size = numbers.size() * sizeof(T);
-  std::string out = "\"";
-  out.reserve(size * 4 / 3 + 8);
-  for (std::size_t k = 0; k < size; k += 3) {
-    const std::uint32_t three = static_cast<std::uint32_t>(bytes[k]) << 16 |
-                                (k + 1 < size ? static_cast<std::uint32_t>(bytes[k + 1]) << 8 : 0) |
-                                (k + 2 < size ? bytes[k + 2] : 0);
+  std::string out;
+  out.reserve(bytes.size() * 4 / 3 + 8);
+  for (std::size_t k = 0; k < bytes.size(); k += 3) {
+    const auto byte = [&](std::size_t n) { return n < bytes.size() ? std::uint32_t{bytes[n]} : 0; };
+    const std::uint32_t three = byte(k) << 16 | byte(k + 1) << 8 | byte(k + 2);
     out += digits[three >> 18];
     out += digits[three >> 12 & 63];
-    out += k + 1 < size ? digits[three >> 6 & 63] : '=';
-    out += k + 2 < size ? digits[three & 63] : '=';
+    out += k + 1 < bytes.size() ? digits[three >> 6 & 63] : '=';
+    out += k + 2 < bytes.size() ? digits[three & 63] : '=';
   }
-  return out + '"';
+  return out;
 }
 
-/// Numbers texts in order of their first use.
-class Texts {
+/// Returns the numbers as a quoted text: the bytes of each, 1, 2 or 4, then all of them, little-endian, in base 64.
+std::string packed(const std::vector<std::uint32_t>& numbers) {
+  const std::uint32_t most = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
+  const unsigned size = most < 256 ? 1 : most < 65536 ? 2 : 4;
+  std::vector<unsigned char> bytes;
+  bytes.reserve(numbers.size() * size);
+  for (const std::uint32_t number : numbers)
+    for (unsigned k = 0; k < size; ++k) bytes.push_back(static_cast<unsigned char>(number >> 8 * k));
+  return '"' + std::to_string(size) + base64(bytes) + '"';
+}
+
+/// Numbers objects in order of their first use.
+template <class T>
+class Numbered {
  public:
-  std::uint16_t number_of(const std::string& text) {
-    const auto [it, is_new] = numbers_.try_emplace(text, static_cast<std::uint16_t>(texts_.size()));
-    if (is_new && texts_.size() < UINT16_MAX) texts_.push_back(text);
+  std::uint32_t number_of(const T& object) {
+    const auto [it, is_new] = numbers_.try_emplace(object, static_cast<std::uint32_t>(all_.size()));
+    if (is_new) all_.push_back(object);
     return it->second;
   }
-  std::string json() const { return array_of(texts_, quoted); }
-  const std::vector<std::string>& texts() const { return texts_; }
+  const std::vector<T>& all() const { return all_; }
 
  private:
-  std::map<std::string, std::uint16_t> numbers_;
-  std::vector<std::string> texts_;
+  std::map<T, std::uint32_t> numbers_;
+  std::vector<T> all_;
 };
 
 /// Returns the tasks as packed arrays. Times are multiples of `unit` seconds.
-std::string tasks_json(const Trace& trace, const TraceSummary& summary, Texts& kernels) {
+std::string tasks_json(const Trace& trace, const TraceSummary& summary, Numbered<std::string>& kernels) {
   const double unit = std::max(summary.seconds / 4e9, 1e-9);
   const auto ticks = [&](double seconds) {
     return static_cast<std::uint32_t>(std::clamp(std::round(seconds / unit), 0.0, 4294967295.0));
   };
-  std::map<int, std::uint16_t> rows;
-  for (const auto& [id, name] : trace.workers) rows.emplace(id, static_cast<std::uint16_t>(rows.size()));
+  std::map<int, std::uint32_t> rows;
+  for (const auto& [id, name] : trace.workers) rows.emplace(id, static_cast<std::uint32_t>(rows.size()));
   std::unordered_map<std::uint64_t, std::size_t> index;
   for (std::size_t t = 0; t < trace.tasks.size(); ++t) index.emplace(trace.tasks[t].id, t);
-  std::vector<std::uint32_t> start, length, waited, fetched, id, before, edges;
-  std::vector<std::uint16_t> kernel, worker, tiles;
-  std::vector<std::int32_t> priority;
-  std::vector<float> gflop;
-  Texts sizes;
+  std::vector<std::uint32_t> start, length, waited, fetched, id, before, edges, kind, worker, priority;
+  using Kind = std::tuple<std::uint32_t, std::string, double>;  // kernel, tiles, Gflop
+  Numbered<Kind> kinds;
+  Numbered<int> priorities;
   std::string labels;
   bool labelled = false;
   for (const TracedTask& task : trace.tasks) {
@@ -137,17 +143,15 @@ std::string tasks_json(const Trace& trace, const TraceSummary& summary, Texts& k
     waited.push_back(ticks(task.start - task.submitted));
     fetched.push_back(ticks(task.fetch_end - task.fetch_begin));
     id.push_back(static_cast<std::uint32_t>(task.id));
-    kernel.push_back(kernels.number_of(task.kernel));
+    kind.push_back(kinds.number_of({kernels.number_of(task.kernel), task.tiles, task.gflop}));
     worker.push_back(rows[task.worker]);
-    tiles.push_back(sizes.number_of(task.tiles));
-    priority.push_back(task.priority);
-    gflop.push_back(static_cast<float>(task.gflop));
+    priority.push_back(priorities.number_of(task.priority));
     labels += task.label + '\n';
     labelled = labelled || !task.label.empty();
     std::uint32_t count = 0;
     for (const std::uint64_t other : task.depends_on)
-      if (const auto it = index.find(other); it != index.end()) {
-        edges.push_back(static_cast<std::uint32_t>(it->second));
+      if (const auto it = index.find(other); it != index.end() && it->second + 1 < start.size()) {
+        edges.push_back(static_cast<std::uint32_t>(start.size() - 1 - it->second));
         ++count;
       }
     before.push_back(count);
@@ -161,15 +165,21 @@ std::string tasks_json(const Trace& trace, const TraceSummary& summary, Texts& k
       .add("waited", packed(waited))
       .add("fetched", packed(fetched))
       .add("id", packed(id))
-      .add("kernel", packed(kernel))
+      .add("kind", packed(kind))
+      .add("kinds", array_of(kinds.all(),
+                             [](const Kind& k) {
+                               return Json('[')
+                                   .add(std::to_string(std::get<0>(k)))
+                                   .add(quoted(std::get<1>(k)))
+                                   .add(number(std::get<2>(k)))
+                                   .text();
+                             }))
       .add("worker", packed(worker))
-      .add("tiles", packed(tiles))
-      .add("sizes", sizes.json())
       .add("priority", packed(priority))
-      .add("gflop", packed(gflop))
+      .add("priorities", array_of(priorities.all(), [](int p) { return std::to_string(p); }))
       .add("labels", labelled ? quoted(labels) : "\"\"")
       .add("before", packed(before))
-      .add("edges", packed(edges))
+      .add("edges", packed(edges))  // how many places before the task each predecessor is
       .add("path", packed(path))
       .text();
 }
@@ -273,13 +283,13 @@ void require_trace_page() {
 std::string trace_page(const Trace& trace, const TraceSummary& summary, const std::string& title,
                        const std::string& report) {
   require_trace_page();
-  Texts kernels;
+  Numbered<std::string> kernels;
   const std::string tasks = tasks_json(trace, summary, kernels);
   Json data('{');
   data.add("title", quoted(title))
       .add("report", harmless(report))
       .add("summary", summary_json(summary))
-      .add("kernels", array_of(kernels.texts(),
+      .add("kernels", array_of(kernels.all(),
                                [&](const std::string& kernel) {
                                  const auto color = trace.colors.find(kernel);
                                  char text[8];

@@ -14,7 +14,6 @@ void require_trace_page();
 /// title    of the page, as text.
 /// report   a JSON object that the page shows as well: the report of a command, or "{}".
 /// Throws   EnvironmentError as require_trace_page().
-/// Source   drawn by D3 and page.js in the browser.
 std::string trace_page(const Trace& trace, const TraceSummary& summary, const std::string& title,
                        const std::string& report);
 

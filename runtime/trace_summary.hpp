@@ -53,6 +53,7 @@ struct TraceSummary {
   /// Bounds of the run time, as tesela::Bounds, with the median of the run where a model knows no time.
   double path_bound = 0, area_bound = 0;
   index_t unmodelled = 0;  ///< tasks whose time is such a median
+  /// Returns the larger bound.
   double lower_bound() const { return path_bound > area_bound ? path_bound : area_bound; }
 };
 

@@ -3,21 +3,26 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const summary = data.summary, report = data.report, kernels = data.kernels;
 
-function unpack(text, Type) {
-  const raw = atob(text), bytes = new Uint8Array(raw.length);
+/// Returns a typed array: the text is the bytes of each number, 1, 2 or 4, then all of them in base 64.
+function unpack(text) {
+  const raw = atob(text.slice(1)), bytes = new Uint8Array(raw.length);
   for (let k = 0; k < raw.length; ++k) bytes[k] = raw.charCodeAt(k);
-  return new Type(bytes.buffer);
+  return new { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[text[0]](bytes.buffer);
 }
 
 /// The tasks in order of their start, as typed arrays; start and length in ticks of `unit` seconds.
-const tasks = { count: data.tasks.count, unit: data.tasks.unit, sizes: data.tasks.sizes };
-for (const [name, Type] of [["start", Uint32Array], ["length", Uint32Array], ["waited", Uint32Array], ["fetched", Uint32Array],
-  ["id", Uint32Array], ["kernel", Uint16Array], ["worker", Uint16Array], ["tiles", Uint16Array], ["priority", Int32Array],
-  ["gflop", Float32Array], ["before", Uint32Array], ["edges", Uint32Array], ["path", Uint32Array]])
-  tasks[name] = unpack(data.tasks[name], Type);
+const tasks = { count: data.tasks.count, unit: data.tasks.unit };
+for (const name of ["start", "length", "waited", "fetched", "id", "kind", "worker", "priority", "before", "edges", "path"]) tasks[name] = unpack(data.tasks[name]);
+const kinds = data.tasks.kinds.map(([kernel, tiles, gflop]) => ({ kernel, tiles, gflop })), priorities = data.tasks.priorities;
+tasks.kernel = Uint16Array.from(tasks.kind, kind => kinds[kind].kernel);
 tasks.labels = data.tasks.labels ? data.tasks.labels.split("\n") : null;
 tasks.first = new Uint32Array(tasks.count + 1);
-for (let t = 0; t < tasks.count; ++t) tasks.first[t + 1] = tasks.first[t] + tasks.before[t];
+const distance = tasks.edges;  // of each predecessor from its task
+tasks.edges = new Uint32Array(distance.length);
+for (let t = 0; t < tasks.count; ++t) {
+  tasks.first[t + 1] = tasks.first[t] + tasks.before[t];
+  for (let e = tasks.first[t]; e < tasks.first[t + 1]; ++e) tasks.edges[e] = t - distance[e];
+}
 data.tasks = null;
 const span = Math.max(summary.seconds, 1e-9);
 const begins = t => tasks.start[t] * tasks.unit, lasts = t => tasks.length[t] * tasks.unit;

@@ -143,8 +143,8 @@ function drawSchedule() {
   }
   const brief = t => `${title(t)}, task ${tasks.id[t]}\n${duration(lasts(t))} from ${duration(begins(t))}`;
   const figures = t => [["worker", summary.workers[tasks.worker[t]].name], ["start", duration(begins(t))], ["duration", duration(lasts(t))],
-    ["after its insertion", duration(tasks.waited[t] * tasks.unit)], ["fetched tiles for", duration(tasks.fetched[t] * tasks.unit)], ["priority", tasks.priority[t]],
-    ["tiles", tasks.sizes[tasks.tiles[t]]], ["rate", tasks.gflop[t] > 0 ? digits(tasks.gflop[t] / lasts(t)) + " GFLOP/s" : "–"]].filter(f => f[1] !== "" && f[1] !== "0 µs");
+    ["after its insertion", duration(tasks.waited[t] * tasks.unit)], ["fetched tiles for", duration(tasks.fetched[t] * tasks.unit)], ["priority", priorities[tasks.priority[t]]],
+    ["tiles", kinds[tasks.kind[t]].tiles], ["rate", kinds[tasks.kind[t]].gflop > 0 ? digits(kinds[tasks.kind[t]].gflop / lasts(t)) + " GFLOP/s" : "–"]].filter(f => f[1] !== "" && f[1] !== "0 µs");
 
   function select(t, reveal) {
     selected = t;
@@ -170,10 +170,10 @@ function drawSchedule() {
   function search() {
     const words = input.property("value").trim().toLowerCase().split(/\s+(?![^(]*\))/).filter(w => w);
     matches = words.length ? [] : null; matched = words.length ? new Uint8Array(tasks.count) : null; at = -1;
-    const names = kernels.map(k => k.name.toLowerCase()), sizes = tasks.sizes.map(s => s.toLowerCase());
+    const names = kernels.map(k => k.name.toLowerCase()), sizes = kinds.map(k => k.tiles.toLowerCase().split(" "));
     if (words.length) for (let t = 0; t < tasks.count; ++t) {
       const has = word => word[0] === "#" ? word.slice(1) === String(tasks.id[t])
-        : names[tasks.kernel[t]].includes(word) || label(t).toLowerCase().includes(word) || sizes[tasks.tiles[t]].split(" ").includes(word);
+        : names[tasks.kernel[t]].includes(word) || label(t).toLowerCase().includes(word) || sizes[tasks.kind[t]].includes(word);
       if (words.every(has)) { matches.push(t); matched[t] = 1; }
     }
     count.text(matches === null ? "" : `${matches.length} task${matches.length === 1 ? "" : "s"}`);

@@ -28,20 +28,21 @@ json data_of(const std::string& page) {
   return json::parse(page.substr(begin + open.size(), page.find("</script>", begin) - begin - open.size()));
 }
 
-/// Returns the numbers of a packed array.
-template <class T>
-std::vector<T> unpacked(const std::string& text) {
+/// Returns the numbers of a packed array: the bytes of each, then all of them in base 64.
+std::vector<std::size_t> unpacked(const std::string& text) {
   const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bytes;
   unsigned bits = 0, count = 0;
-  for (const char c : text) {
+  for (const char c : text.substr(1)) {
     if (c == '=') break;
     bits = bits << 6 | static_cast<unsigned>(digits.find(c));
     if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
   }
-  std::vector<T> numbers(bytes.size() / sizeof(T));
-  REQUIRE(numbers.size() * sizeof(T) == bytes.size());
-  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  const auto size = static_cast<std::size_t>(text[0] - '0');
+  REQUIRE(bytes.size() % size == 0);
+  std::vector<std::size_t> numbers(bytes.size() / size);
+  for (std::size_t k = 0; k < bytes.size(); ++k)
+    numbers[k / size] |= std::size_t{static_cast<unsigned char>(bytes[k])} << 8 * (k % size);
   return numbers;
 }
 
@@ -98,19 +99,18 @@ TEST_CASE("a page and the JSON have the same numbers") {
   // The packed tasks.
   const auto total = r.report["bounds"]["tasks"].get<std::size_t>();
   CHECK(tasks["count"] == total);
-  const auto start = unpacked<std::uint32_t>(tasks["start"]), length = unpacked<std::uint32_t>(tasks["length"]);
-  const auto kernel = unpacked<std::uint16_t>(tasks["kernel"]), worker = unpacked<std::uint16_t>(tasks["worker"]);
-  const auto before = unpacked<std::uint32_t>(tasks["before"]), edges = unpacked<std::uint32_t>(tasks["edges"]);
-  REQUIRE((start.size() == total && length.size() == total && kernel.size() == total && worker.size() == total));
+  const auto start = unpacked(tasks["start"]), length = unpacked(tasks["length"]), kind = unpacked(tasks["kind"]);
+  const auto worker = unpacked(tasks["worker"]), before = unpacked(tasks["before"]), edges = unpacked(tasks["edges"]);
+  REQUIRE((start.size() == total && length.size() == total && kind.size() == total && worker.size() == total));
   std::map<std::string, int> packed;
   double last = 0, sum = 0;
   std::size_t edge = 0;
   for (std::size_t t = 0; t < total; ++t) {
-    ++packed[r.data["kernels"][kernel[t]]["name"]];
+    ++packed[r.data["kernels"][tasks["kinds"][kind[t]][0].get<std::size_t>()]["name"]];
     CHECK(worker[t] < summary["workers"].size());
-    last = std::max(last, static_cast<double>(start[t]) + length[t]);
-    sum += length[t];
-    for (std::uint32_t k = 0; k < before[t]; ++k, ++edge) CHECK(edges.at(edge) < t);
+    last = std::max(last, static_cast<double>(start[t] + length[t]));
+    sum += static_cast<double>(length[t]);
+    for (std::size_t k = 0; k < before[t]; ++k, ++edge) CHECK((edges.at(edge) > 0 && edges[edge] <= t));
   }
   CHECK(packed == count);
   CHECK(edge == edges.size());
