@@ -50,9 +50,9 @@ struct TraceSummary {
   std::vector<WorkerSummary> workers;  ///< all, also without tasks
   std::vector<std::size_t> path;       ///< critical path, indices of tasks
   double path_seconds = 0;             ///< its measured length
-  /// Bounds of the run time, as tesela::Bounds, with the median of the run where a model knows no time.
-  double path_bound = 0, area_bound = 0;
-  index_t unmodelled = 0;  ///< tasks whose time is such a median
+  // As in tesela::Bounds, with the median of the run where a model knows no time.
+  double path_bound = 0, area_bound = 0;  ///< seconds
+  index_t unmodelled = 0;                 ///< tasks whose time is such a median
   /// Returns the larger bound.
   double lower_bound() const { return path_bound > area_bound ? path_bound : area_bound; }
 };

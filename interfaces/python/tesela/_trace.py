@@ -51,6 +51,8 @@ class trace:
         `unmodelled` tasks have no performance model, and the median of the run replaces it.
     critical_path : array
         Indices of its tasks.
+    machine : dict
+        `host`, `cpu`, `cores`, `gpus`, `scheduler`.
     incomplete : int
         Tasks that were inserted in the block and had not run at its end.
 
