@@ -20,7 +20,8 @@ Graph::Graph(Runtime& runtime, GraphOptions options) : impl_(std::make_unique<Im
   impl_->runtime = &runtime;
   impl_->state = runtime.state();
   impl_->options = std::move(options);
-  if (impl_->options.record || impl_->options.longest_path_priorities) impl_->record.emplace();
+  if (impl_->options.record || impl_->options.longest_path_priorities || impl_->state->recording)
+    impl_->record.emplace();
   impl_->lowest_priority = starpu_sched_get_min_priority();
   impl_->highest_priority = starpu_sched_get_max_priority();
   impl_->tasks->runtime = impl_->state.get();

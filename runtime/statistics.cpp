@@ -30,6 +30,10 @@ void detail::RuntimeState::collect_profile() {
     use.total += seconds(info.total_time);
     use.waiting_before = seconds(info.waiting_time);
   }
+  collect_links();
+}
+
+void detail::RuntimeState::collect_links() {
   for (int bus = 0; bus < starpu_bus_get_count(); ++bus) {
     const auto b = static_cast<std::size_t>(bus);
     if (b == links.size()) links.push_back({node_name(starpu_bus_get_src(bus)), node_name(starpu_bus_get_dst(bus))});

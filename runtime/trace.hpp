@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tesela/runtime/runtime.hpp>
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,6 +20,24 @@ struct TracedTask {
   double gflop = 0;                       ///< 0 if the kernel counts none
   std::string tiles;                      ///< "256x256x8 256x64x8": rows, columns and bytes an element of each
   std::vector<std::uint64_t> depends_on;  ///< numbers of the tasks that had to end before
+  // Only a TaskRecorder knows these:
+  std::string label = {};                 ///< the first tile that it writes, such as "A(2, 1)"
+  std::uint32_t footprint = 0;            ///< key of its performance model
+  double fetch_begin = 0, fetch_end = 0;  ///< seconds; the worker waited for the tiles in between
+};
+
+/// The performance model's times of one kind of task before the run; 0 if it has none.
+struct TaskModel {
+  std::string kernel;                       ///< its name
+  std::uint32_t footprint = 0;              ///< as in TracedTask
+  double cpu_seconds = 0, gpu_seconds = 0;  ///< on a core, and on a GPU
+};
+
+/// Memory and transfers at one moment of a run.
+struct TraceSample {
+  double seconds;             ///< on the clock of the tasks
+  std::vector<double> used;   ///< bytes that StarPU holds in each of Trace::memories
+  std::vector<double> moved;  ///< bytes that each of Trace::links has moved since the beginning
 };
 
 /// A named moment of a recorded run, see Runtime::mark_trace.
@@ -33,6 +53,11 @@ struct Trace {
   std::vector<TraceMark> marks;                 ///< by time
   std::map<int, std::string> workers;           ///< "CPU 0", "CUDA 0"; with several streams "CUDA 0.1"
   std::map<std::string, std::uint32_t> colors;  ///< 0xRRGGBB of each kernel, as in ViTE and dag.dot
+  // Only a TaskRecorder knows these:
+  std::vector<TaskModel> models;      ///< of each kind of task
+  std::vector<std::string> memories;  ///< "NUMA 0", "CUDA 0"
+  std::vector<LinkUse> links;         ///< transfers of the whole run
+  std::vector<TraceSample> samples;   ///< by time
 };
 
 /// Returns whether this build's StarPU can record FxT events.

@@ -8,6 +8,7 @@ import re
 import shutil
 import urllib.parse
 
+import notebooks
 from docutils import nodes
 from pygments import highlight, lexers
 from pygments.formatters import HtmlFormatter
@@ -118,6 +119,8 @@ def write_sources(app):
             body = "".join(f'<li><a href="{file.name}/{posixpath.basename(one)}.html">{posixpath.basename(one)}</a></li>'
                            for one in inner)
             body = f"<ul>{body}</ul>"
+        elif file.suffix == ".ipynb":
+            body = notebooks.body_of(root, file.read_text(), HtmlFormatter(), "../" * (path.count("/") + 1), target_of)
         else:
             try:
                 lexer = lexers.get_lexer_for_filename({".cu": "x.cpp", ".inc": "x.cpp"}.get(file.suffix, file.name))

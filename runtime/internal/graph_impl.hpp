@@ -111,6 +111,9 @@ struct Graph::Impl {
   detail::OwnedTask make_task(const Insertion& task, std::int32_t where) const;
   /// Records the dependences of this task: always the longest path, and the edges if the graph is recorded.
   void track(const Insertion& task);
+  /// Adds the task to the records of a TaskRecorder, and returns its number; 0 without a recorder.
+  std::uint32_t record_run(const Insertion& task);
+  std::uint32_t recorded = 0;  // number of the last task. StarPU's task keeps it in tag_id, which is otherwise unused
   void submit(detail::OwnedTask task) const;
 
   // Among several ranks (graph_ranks.cpp):

@@ -1,6 +1,7 @@
 #include <tesela/runtime/internal/graph_impl.hpp>
 #include <tesela/runtime/internal/graph_record.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
+#include <tesela/runtime/internal/task_records.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -166,6 +167,7 @@ void Graph::Impl::track(const Insertion& task) {
   if (record)
     for (std::size_t b = 0; b < task.data.size(); ++b)
       if (task.data[b]->status_number >= 0) record->depends_on(touched[b]->previous, true);
+  recorded = state->recording ? record_run(task) : 0;
   const double end = begin + task.flops;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     if (mode_of(task, b) == Mode::scratch) continue;
@@ -177,6 +179,16 @@ void Graph::Impl::track(const Insertion& task) {
   ++bounds.tasks;
   bounds.work_flops += task.flops;
   bounds.path_flops = std::max(bounds.path_flops, end);
+}
+
+std::uint32_t Graph::Impl::record_run(const Insertion& task) {
+  const std::lock_guard lock(state->records_mutex);
+  if (state->records == nullptr) return 0;
+  const std::uint32_t number = state->records->add(*task.codelet, *task.call, task.data, task.flops);
+  if (!record) return number;
+  record->set_number(number);
+  state->records->describe(number, record->label_of_last(), record->numbers_before_last());
+  return number;
 }
 
 detail::OwnedTask Graph::Impl::make_task(const Insertion& task, std::int32_t where) const {
@@ -231,9 +243,11 @@ void Graph::insert(const Insertion& task) {
     const std::lock_guard lock(impl_->held_mutex);
     for (std::size_t b = 0; b < buffers; ++b) task.data[b]->hold(impl_->id, Impl::mode_of(task, b) != Mode::in);
     impl_->track(task);
+    t->tag_id = impl_->recorded;
     impl_->held.push_back({std::move(t), {}});
   } else {
     impl_->track(task);
+    t->tag_id = impl_->recorded;
     impl_->submit(std::move(t));
   }
 }

@@ -27,7 +27,7 @@ double AccessHistory::begin(Mode mode) {
 }
 
 GraphRecord::TaskId GraphRecord::add(CodeletImpl& codelet, std::uint32_t footprint, double flops, std::string label) {
-  tasks_.push_back({&codelet, footprint, static_cast<std::uint32_t>(edges_.size()), flops, std::move(label)});
+  tasks_.push_back({&codelet, footprint, static_cast<std::uint32_t>(edges_.size()), flops, std::move(label), 0});
   const auto self = static_cast<TaskId>(tasks_.size() - 1);
   last_successor_.push_back(self);
   return self;
@@ -46,6 +46,12 @@ std::span<const GraphRecord::TaskId> GraphRecord::predecessors(std::size_t task)
   const std::size_t first = tasks_[task].first_predecessor;
   const std::size_t last = task + 1 < tasks_.size() ? tasks_[task + 1].first_predecessor : edges_.size();
   return std::span(edges_).subspan(first, last - first);
+}
+
+std::vector<std::uint32_t> GraphRecord::numbers_before_last() const {
+  std::vector<std::uint32_t> numbers;
+  for (const TaskId p : predecessors(tasks_.size() - 1)) numbers.push_back(tasks_[p].number);
+  return numbers;
 }
 
 std::vector<double> GraphRecord::path_to_end(std::size_t first) const {

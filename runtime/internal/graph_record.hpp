@@ -45,6 +45,11 @@ class GraphRecord {
 
   /// Appends a task whose predecessors follow by depends_on.
   TaskId add(CodeletImpl& codelet, std::uint32_t footprint, double flops, std::string label);
+  /// Sets the number of the last task in TaskRecords.
+  void set_number(std::uint32_t number) { tasks_.back().number = number; }
+  /// Returns the numbers of the last task's predecessors in TaskRecords, 0 for an unrecorded task.
+  std::vector<std::uint32_t> numbers_before_last() const;
+  const std::string& label_of_last() const { return tasks_.back().label; }
   /// `by_status`: a status tile causes the dependences. Call it with other tiles first.
   void depends_on(const std::vector<TaskId>& predecessors, bool by_status = false);
   std::size_t size() const { return tasks_.size(); }
@@ -65,6 +70,7 @@ class GraphRecord {
     std::uint32_t first_predecessor;
     double flops;
     std::string label;
+    std::uint32_t number = 0;
   };
   std::span<const TaskId> predecessors(std::size_t task) const;
 

@@ -1,8 +1,19 @@
-#include <tesela/runtime/internal/starpu.hpp>
+#include <tesela/runtime/internal/task_records.hpp>
 
 #include <string>
+#include <utility>
 
 namespace tesela::detail {
+
+RuntimeState::RuntimeState() = default;
+RuntimeState::~RuntimeState() = default;
+
+std::unique_ptr<TaskRecords> RuntimeState::take_records() {
+  const std::lock_guard lock(records_mutex);
+  recording = false;
+  if (records != nullptr) records_before = records->last_number();
+  return std::move(records);
+}
 
 void RuntimeState::add(Data& data) {
   const std::lock_guard lock(mutex);

@@ -45,10 +45,14 @@ class Queue {
   std::size_t first_ = 0;
 };
 
+class TaskRecords;
+
 struct RuntimeState {
+  RuntimeState();
+  ~RuntimeState();
   std::mutex mutex;
   bool alive = true;
-  bool profile = false;
+  std::atomic<bool> profile{false};
   int cpus = 0, gpus = 0;
   Messages* messages = nullptr;    // null for a single process
   bool has_null_messages = false;  // other ranks are absent, and tasks do nothing (null_messages)
@@ -95,6 +99,13 @@ struct RuntimeState {
   std::vector<Times> times;    // of each worker, since the last reset
   std::vector<LinkUse> links;  // of each bus, since the last reset
   void collect_profile();
+  void collect_links();                  // a part of it
+  std::atomic<bool> recording{false};    // whether `records` exists
+  std::mutex records_mutex;              // before statistics_mutex, if both are locked
+  std::unique_ptr<TaskRecords> records;  // of a TaskRecorder
+  std::uint32_t records_before = 0;      // number of the last record of earlier recorders
+  /// Ends the recording and returns it.
+  std::unique_ptr<TaskRecords> take_records();
   Data* registered = nullptr;          // head of the list of live data
   std::set<const GraphTasks*> graphs;  // live graphs
 

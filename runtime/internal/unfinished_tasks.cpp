@@ -1,4 +1,5 @@
 #include <tesela/runtime/internal/dynamic_call.hpp>
+#include <tesela/runtime/internal/task_records.hpp>
 
 #include <chrono>
 
@@ -12,9 +13,14 @@ void record_use(const starpu_task* task) {
   if (worker < 0 || task->profiling_info == nullptr) return;
   const double us = starpu_timing_timespec_delay_us(const_cast<timespec*>(&task->profiling_info->start_time),
                                                     const_cast<timespec*>(&task->profiling_info->end_time));
-  auto& use = static_cast<const CallHeader*>(task->cl_arg)->codelet->uses[worker];
+  const auto& call = *static_cast<const CallHeader*>(task->cl_arg);
+  auto& use = call.codelet->uses[worker];
   use.tasks.fetch_add(1, std::memory_order_relaxed);
   use.nanoseconds.fetch_add(static_cast<std::uint64_t>(us * 1e3), std::memory_order_relaxed);
+  RuntimeState& state = *call.graph->runtime;
+  if (task->tag_id == 0 || !state.recording) return;
+  const std::lock_guard lock(state.records_mutex);
+  if (state.records != nullptr) state.records->finish(*task, worker, state);
 }
 
 }  // namespace

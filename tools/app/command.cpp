@@ -75,9 +75,12 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
       app.add_flag("--plan", plan, "print the memory that the run needs, without a run");
   }
   if (taken.energy) app.add_flag("--energy", energy, "energy of the timed runs in J: GPUs by NVML, processors by RAPL");
-  if (taken.trace)
+  if (taken.trace) {
     add_output(app, Output::trace, "--trace", trace_dir,
                "record the timed runs: trace.svg, trace.json (Perfetto), paje.trace (ViTE) and more in DIR");
+    add_output(app, Output::text, "--report", page_path,
+               "record the last run: a page for a browser with schedule, graph, kernels, memory and bounds");
+  }
   if (taken.cores) {
     app.add_option(
            "--sched", scheduler,

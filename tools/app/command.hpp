@@ -52,6 +52,7 @@ struct CommonOptions {
   bool plan = false;  ///< print the memory, and do nothing else
   std::string json_path;
   std::string trace_dir;
+  std::string page_path;  ///< --report
   std::string scheduler;
   std::string grid;  ///< PxQ ranks
   int ncpu = -1, ncuda = -1;
@@ -61,6 +62,8 @@ struct CommonOptions {
 
   void add_to(App& app, const Taken& taken);
   void add_to(App& app) { add_to(app, Taken{}); }
+  /// Whether a run is recorded, after a warm-up.
+  bool records() const { return !trace_dir.empty() || !page_path.empty(); }
   /// Options of the Runtime from the command line, with profiling.
   RuntimeOptions runtime() const;
 };

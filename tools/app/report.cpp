@@ -1,13 +1,15 @@
 #include "tools/app/report.hpp"
 
 #include "tools/app/median.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/progress.hpp"
 #include "tools/app/regression_table.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/app/standard_streams.hpp"
 #include "tools/app/trace_report.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/shortest.hpp>
+#include <tesela/runtime/trace_page.hpp>
 #include <tesela/tiles/io/file_batch.hpp>
 
 #include <fmt/format.h>
@@ -87,10 +89,12 @@ std::string problem_line(const nlohmann::json& problem) {
 Report::Report(const std::string& command, const CommonOptions& options)
     : json_path_(options.json_path),
       trace_dir_(options.trace_dir),
+      page_path_(options.page_path),
       energy_(options.energy),
       quiet_(options.quiet),
       verbose_(options.verbose),
       check_(options.check) {
+  if (!page_path_.empty()) require_trace_page();
   if (options.plan) plan_only(command, options.json_path);
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
   json_["checks"] = json_["limits"] = nlohmann::json::object();
@@ -317,6 +321,15 @@ void Report::print_failures() const {
       line(fmt::format("{}: {}", job["file"].get<std::string>(), job["status"].get<std::string>()));
 }
 
+void Report::write_page() {
+  if (launched_rank() > 0) return;
+  if (recorded_.tasks.empty()) json_["notes"].push_back("no task was recorded for the page");
+  if (json_.contains("ranks")) json_["notes"].push_back("the page shows the tasks of rank 0");
+  const std::string command = json_["command"];
+  write_trace_page(recorded_, json_, "tesela " + command + problem_line(json_["problem"]), page_path_);
+  json_["written"].push_back({{"file", page_path_}, {"contents", "page for a browser"}});
+}
+
 ExitCode Report::finish() {
   end_progress();
   json_["seconds"]["total"] = whole_.seconds();
@@ -327,6 +340,7 @@ ExitCode Report::finish() {
     for (const std::string& path : outputs->paths())
       if (!has_file(json_["written"], path)) json_["written"].push_back({{"file", path}});
   if (!check_ && json_["status"] == "ok") remark("ok (not checked)");
+  if (!page_path_.empty()) write_page();
   if (quiet_ && !good_)
     print_failures();
   else if (!quiet_ && json_path_ != "-")

@@ -5,6 +5,7 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/trace.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <nlohmann/json.hpp>
@@ -56,6 +57,8 @@ class Report {
   /// Records workers, links, bounds and rates of the last run, the median time and the mean energy of the runs. The
   /// rate counts `flops` if given, otherwise the flops that the tasks declare.
   void measured(Runtime& runtime, const Graph& graph, const Timed& runs, std::optional<double> flops = std::nullopt);
+  /// Adds the recorded tasks to the page of --report.
+  void recorded(Trace trace) { recorded_ = std::move(trace); }
   /// Adds the rate of one kind of operations in the median run, with a name.
   void rate(const std::string& name, double flops);
   /// Adds an array of objects with `file`, `n`, `status` and `seconds`.
@@ -100,20 +103,22 @@ class Report {
   bool good() const { return good_; }
 
   /// Completes the report after the Runtime has ended: discards the outputs of a failed run (FileBatch), writes the
-  /// trace, prints the table unless the JSON is printed, writes the JSON, and returns done or numerical_failure. The
-  /// total time counts from the report's construction.
+  /// trace and the page, prints the table unless the JSON is printed, writes the JSON, and returns done or
+  /// numerical_failure. The total time counts from the report's construction.
   [[nodiscard]] ExitCode finish();
 
  private:
   void measured_energy(const Timed& runs, double flops);
   void add_answer(const std::string& name, const std::string& table, const nlohmann::json& numbers);
+  void write_page();
   void print() const;
   void print_failures() const;
   void print_results() const;
   void print_details() const;
   Stopwatch whole_;
   nlohmann::json json_;
-  std::string json_path_, trace_dir_, answers_;
+  std::string json_path_, trace_dir_, page_path_, answers_;
+  Trace recorded_;
   std::function<void()> print_;
   bool energy_, quiet_, verbose_, check_, good_ = true;
 };

@@ -3,6 +3,7 @@
 #include "tools/app/progress.hpp"
 #include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/task_recorder.hpp>
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ Timed timed_runs(const CommonOptions& options, const std::vector<int>& gpus, con
   Timed runs;
   std::optional<EnergyMeter> meter;
   if (options.energy) meter.emplace(gpus);
-  const int warm_up = options.repeat > 1 || !options.trace_dir.empty() ? 1 : 0;
+  const int warm_up = options.repeat > 1 || options.records() ? 1 : 0;
   for (int r = -warm_up; r < options.repeat; ++r) {
     prepare(r);
     show_progress(Stage::solving);
@@ -42,6 +43,7 @@ std::vector<int> gpus_of(const Runtime& runtime) {
 
 void run_timed(const CommonOptions& options, Runtime& runtime, Report& report, const Work& work) {
   std::optional<Graph> g;
+  std::optional<TaskRecorder> recorder;
   const auto prepare = [&](int run) {
     g.reset();
     if (work.prepare) work.prepare();
@@ -49,12 +51,14 @@ void run_timed(const CommonOptions& options, Runtime& runtime, Report& report, c
     if (run >= 0 && options.repeat > 1 && !options.trace_dir.empty())
       runtime.mark_trace("run " + std::to_string(run + 1));
     runtime.reset_statistics();
+    if (run == options.repeat - 1 && !options.page_path.empty()) recorder.emplace(runtime);
   };
   const Timed runs = timed_runs(options, gpus_of(runtime), prepare, [&](int run) {
     g.emplace(runtime, GraphOptions{.record = true});
     return work.run(*g, run == options.repeat - 1);
   });
   if (!options.trace_dir.empty()) runtime.stop_trace();  // without the checks of the result
+  if (recorder) report.recorded(recorder->stop());
   report.measured(runtime, *g, runs, work.flops);
 }
 

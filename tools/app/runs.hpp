@@ -20,7 +20,8 @@ struct Work {
 };
 
 /// Runs the work on a new graph each time, after a warm-up if there are several runs or a trace. Reports the times, and
-/// workers, links and bounds of the last run. A trace begins with the first timed run.
+/// workers, links and bounds of the last run. A trace begins with the first timed run;
+/// --report records the last one.
 void run_timed(const CommonOptions& options, Runtime& runtime, Report& report, const Work& work);
 
 /// Times another library on all cores or on these GPUs, before a Runtime exists, whose workers would occupy them.

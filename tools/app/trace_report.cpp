@@ -1,10 +1,12 @@
 #include "tools/app/trace_report.hpp"
 
-#include "tools/app/numbers.hpp"
 #include "tools/app/standard_streams.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/runtime/trace.hpp>
+#include <tesela/runtime/trace_page.hpp>
+#include <tesela/runtime/trace_picture.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/format.h>
@@ -56,11 +58,11 @@ void require_range(double end, double from, double to) {
 }  // namespace
 
 bool is_trace_file(const std::string& name) {
-  if (name == "trace.svg" || name == "traces.svg" || name == "trace.json" || name.starts_with("prof_file_"))
+  if (name == "trace.html" || name == "trace.svg" || name == "traces.svg" || name == "trace.json" ||
+      name.starts_with("prof_file_"))
     return true;
   const auto extension = std::filesystem::path(name).extension();
-  return extension == ".trace" || extension == ".rec" || extension == ".dot" || extension == ".data" ||
-         extension == ".html";
+  return extension == ".trace" || extension == ".rec" || extension == ".dot" || extension == ".data";
 }
 
 bool draw_trace(const std::string& directory, double from, double to) {
@@ -87,6 +89,25 @@ bool compare_traces(const std::vector<std::string>& directories, const std::stri
   AtomicFile picture(path);
   picture.write(trace_pictures(traces, from, to));
   picture.commit();
+  return true;
+}
+
+void write_trace_page(const Trace& trace, const nlohmann::json& report, const std::string& title,
+                      const std::string& path) {
+  AtomicFile file(path);
+  file.write(trace_page(trace, summarize(trace), title,
+                        report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  file.commit();
+}
+
+bool report_trace(const std::string& directory, const std::string& path) {
+  require_trace_page();
+  std::optional<Trace> trace = trace_in(directory);
+  if (!trace) return false;
+  const std::size_t runs = trace->marks.size();
+  nlohmann::json report = nlohmann::json::object();
+  if (runs > 0) report["notes"] = {fmt::format("the last of {} recorded runs", runs)};
+  write_trace_page(last_part(std::move(*trace)), report, directory, path);
   return true;
 }
 

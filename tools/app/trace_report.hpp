@@ -2,6 +2,8 @@
 
 #include <tesela/runtime/trace.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <vector>
 
@@ -23,22 +25,12 @@ bool draw_trace(const std::string& directory, double from = 0, double to = 0);
 /// name. Returns false, with a message on standard error, if a trace holds no task.
 bool compare_traces(const std::vector<std::string>& directories, const std::string& path, double from, double to);
 
-/// Returns the schedule as SVG: a row per worker, a bar per task in its kernel's declared colour, and a legend with
-/// each kernel's tasks and their time. Stripes distinguish kernels of similar colours. A tooltip shows kernel, tiles,
-/// start and duration of a task; dark edges mark the tasks of the critical path, and dashed lines the trace's marks.
-/// Draws tasks between `from` and `to` seconds; `to` = 0 means the end.
-std::string trace_picture(const Trace& trace, double from = 0, double to = 0);
+/// Writes the page of a run (tesela::trace_page); `report`: the command's JSON object, or an empty one.
+void write_trace_page(const Trace& trace, const nlohmann::json& report, const std::string& title,
+                      const std::string& path);
 
-/// A trace and its title in a picture of several.
-struct TitledTrace {
-  std::string title;
-  Trace trace;
-};
-/// Returns the pictures of all traces, one below the other, from `from` to `to` seconds (0: the latest end of all).
-std::string trace_pictures(const std::vector<TitledTrace>& traces, double from = 0, double to = 0);
-
-/// Returns the longest chain of tasks that depend on each other, by their measured durations, in order of time.
-std::vector<std::size_t> critical_path(const std::vector<TracedTask>& tasks);
+/// Writes the page of a trace's last run. Returns false, with a message on standard error, if it holds no task.
+bool report_trace(const std::string& directory, const std::string& path);
 
 /// Writes the schedule as Chrome trace events (JSON) for Perfetto and about:tracing: a thread per worker, a complete
 /// event per task with its priority, tiles, Gflop and waiting time since its insertion.

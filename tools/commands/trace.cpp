@@ -1,5 +1,6 @@
 #include "tools/app/command.hpp"
 #include "tools/app/numbers.hpp"
+#include "tools/app/outputs.hpp"
 #include "tools/app/trace_report.hpp"
 #include <tesela/runtime/errors.hpp>
 
@@ -10,7 +11,7 @@ namespace {
 
 struct TraceOptions {
   std::vector<std::string> directories;
-  std::string out;
+  std::string out, report;
   double from = 0, to = 0;
   bool quiet = false;
 };
@@ -25,12 +26,20 @@ const Command trace(Command::Group::top, "trace", "convert and draw a recorded t
   app.add_option("--to", o->to, "draw up to this second; 0: to the end")->transform(non_negative());
   app.add_option("-o,--out", o->out, "picture of several traces; default traces.svg in the first DIR")
       ->type_name("FILE");
+  add_output(app, Output::text, "--report", o->report, "write the page of the last run instead, for a browser");
   add_quiet(app, o->quiet);
   app.footer(
       "Examples:\n  tesela trace trace/\n  tesela trace trace/ --from 0.1 --to 0.2\n"
+      "  tesela trace trace/ --report run.html\n"
       "  tesela trace eager/ dmdas/ --out compare.svg");
   return std::function<int()>([o] {
     const std::string& first = o->directories.front();
+    if (!o->report.empty()) {
+      if (o->directories.size() > 1) throw ArgumentError("trace", "--report", "is for one trace");
+      if (!report_trace(first, o->report)) return int{environment};
+      if (!o->quiet) fmt::print("wrote   {}\n", o->report);
+      return int{done};
+    }
     if (o->directories.size() == 1) {
       if (!o->out.empty()) throw ArgumentError("trace", "--out", "is for several traces; one goes to DIR/trace.svg");
       if (!draw_trace(first, o->from, o->to)) return int{environment};

@@ -44,7 +44,8 @@ void require_valid(const EigOptions& o, const std::optional<IndexRange>& positio
     refuse("--plan", "what cuSOLVER takes is known to itself; two-stage and lapack have plans");
   if (library && o.input.generalized()) refuse("--method", "cusolver is not there for generalized problems");
   o.iteration.require_valid(o.method, o.input);
-  if (library && !o.common.trace_dir.empty()) refuse("--trace", "records tasks, and --method cusolver has none");
+  if (library && o.common.records())
+    refuse(o.common.trace_dir.empty() ? "--report" : "--trace", "records tasks, and --method cusolver has none");
 }
 
 /// Throws EnvironmentError unless a problem without a plan for its workers fits into memory.

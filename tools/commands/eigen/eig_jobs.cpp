@@ -6,6 +6,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/io/file_batch.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

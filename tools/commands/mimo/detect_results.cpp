@@ -2,6 +2,7 @@
 
 #include "tools/app/numbers.hpp"
 #include "tools/app/runs.hpp"
+#include <tesela/runtime/shortest.hpp>
 
 #include <fmt/format.h>
 

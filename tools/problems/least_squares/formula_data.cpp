@@ -2,6 +2,7 @@
 
 #include "tools/app/numbers.hpp"
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 

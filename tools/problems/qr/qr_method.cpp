@@ -65,8 +65,8 @@ void require_valid(const char* command, const QrMethod& method, const std::strin
   only_for(!method.copy_vectors, "--no-copy-vectors", "tiles", tiles);
   only_for(!method.order.empty(), "--order", "givens-stages", method.name == "givens-stages");
   require_known(command, method, tile);
-  require(!method.library() || common.trace_dir.empty(), command, "--trace", "records tasks, and --method ",
-          method.name, " has none");
+  require(!method.library() || !common.records(), command, common.trace_dir.empty() ? "--report" : "--trace",
+          "records tasks, and --method ", method.name, " has none");
 }
 
 TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a) {

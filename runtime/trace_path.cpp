@@ -1,9 +1,9 @@
-#include "tools/app/trace_report.hpp"
+#include <tesela/runtime/trace_summary.hpp>
 
 #include <algorithm>
 #include <unordered_map>
 
-namespace tesela::cli {
+namespace tesela {
 
 std::vector<std::size_t> critical_path(const std::vector<TracedTask>& tasks) {
   constexpr std::size_t none = SIZE_MAX;
@@ -28,4 +28,4 @@ std::vector<std::size_t> critical_path(const std::vector<TracedTask>& tasks) {
   return longest;
 }
 
-}  // namespace tesela::cli
+}  // namespace tesela

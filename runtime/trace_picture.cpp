@@ -1,5 +1,6 @@
-#include "tools/app/numbers.hpp"
-#include "tools/app/trace_report.hpp"
+#include <tesela/runtime/shortest.hpp>
+#include <tesela/runtime/trace_picture.hpp>
+#include <tesela/runtime/trace_summary.hpp>
 
 #include <fmt/format.h>
 
@@ -9,7 +10,7 @@
 #include <map>
 #include <utility>
 
-namespace tesela::cli {
+namespace tesela {
 namespace {
 
 constexpr double width = 1200, right = 24, legend_line = 20, axis = 44, letter = 7;
@@ -331,4 +332,4 @@ std::string trace_picture(const Trace& trace, double from, double to) {
   return trace_pictures({{"", trace}}, from, to);
 }
 
-}  // namespace tesela::cli
+}  // namespace tesela
