@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
+#include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <cmath>
@@ -16,7 +17,13 @@ HostMatrix<T> svd_matrix(Shape shape, const std::string& kind, std::uint64_t see
       return i > j ? T(0) : static_cast<T>(std::pow(s, static_cast<double>(i)) * (i == j ? 1 : -c));
     });
   }
-  return generate<T>(shape, parse_random_kind(kind), seed);
+  RandomMatrix matrix;
+  try {
+    matrix = parse_random_kind(kind);
+  } catch (const ArgumentError&) {
+    throw ArgumentError("tesela", "--random", "'" + kind + "' is none of " + svd_kinds());
+  }
+  return generate<T>(shape, matrix, seed);
 }
 
 std::string svd_kinds() { return std::string("hilbert, kahan, ") + random_kinds(); }

@@ -221,7 +221,7 @@ TEST_CASE("a wrong word is answered with what exists") {
     CHECK_THAT(run.err, ContainsSubstring(text));
   };
   says({"solve"}, "'solve' is not a command: lu (any square matrix), cholesky");
-  says({"svd"}, "there are no singular values; ols solves problems of any rank");
+  says({"gesdd"}, "svd; ols solves problems of any rank");
   says({"dgesv"}, "lu (any square matrix)");
   says({"chlesky"}, "did you mean 'cholesky'?");
   says({"qr", "--mm", "10"}, "qr: '--mm' is not an option (did you mean --m?); see tesela qr --help");
@@ -234,7 +234,7 @@ TEST_CASE("a wrong word is answered with what exists") {
   says({"lu", "--a", a, a}, "as in --b " + a);
   says({"OLS", "--n", "4"}, "'OLS' is not a command, did you mean 'ols'?");
   says({"Cholesky"}, "did you mean 'cholesky'?");
-  says({"SVD"}, "there are no singular values");
+  says({"SVD"}, "did you mean 'svd'?");
   says({"qr", "--N", "4"}, "'--N' is not an option (did you mean --n?)");
   says({"--versoin"}, "'--versoin' is not an option (did you mean --version?); see tesela --help");
   says({"toeplitz", "--hlep"}, "'--hlep' is not an option (did you mean --help?); see tesela toeplitz --help");
