@@ -3,19 +3,21 @@
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace tesela {
 namespace {
 
-/// Returns the transpose of a square matrix.
+/// Returns the numbers, or their transpose, in precision T.
 template <class T>
-HostMatrix<T> transposed(const HostMatrix<T>& a) {
+HostMatrix<T> converted(const HostMatrix<double>& a, bool transpose) {
   constexpr index_t edge = 32;  // blocks in the cache
-  HostMatrix<T> b(a.cols(), a.rows());
+  HostMatrix<T> b(a.rows(), a.cols());
   for (index_t left = 0; left < a.cols(); left += edge)
     for (index_t top = 0; top < a.rows(); top += edge)
       for (index_t j = left; j < std::min(left + edge, a.cols()); ++j)
-        for (index_t i = top; i < std::min(top + edge, a.rows()); ++i) b(j, i) = a(i, j);
+        for (index_t i = top; i < std::min(top + edge, a.rows()); ++i)
+          (transpose ? b(j, i) : b(i, j)) = static_cast<T>(a(i, j));
   return b;
 }
 
@@ -27,20 +29,29 @@ BidiagonalSvd<T> bidiagonal_svd(std::span<const T> d, std::span<const T> e, bool
           " super-diagonal elements for a diagonal of ", d.size());
   const auto n = static_cast<index_t>(d.size());
   BidiagonalSvd<T> result;
-  std::vector<T> beside(e.begin(), e.end());
-  beside.resize(d.size());  // lasq1 uses n numbers
-  result.values.assign(d.begin(), d.end());
-  result.info = lapack::lasq1(n, result.values.data(), beside.data());
-  if (result.ok() && vectors) {
-    std::vector<T> values(d.begin(), d.end());
-    beside.assign(e.begin(), e.end());
-    beside.resize(d.size());
-    HostMatrix<T> u(n, n), vt(n, n);
-    result.info = lapack::bdsdc(n, values.data(), beside.data(), u.data(), u.ld(), vt.data(), vt.ld());
-    result.v.emplace(transposed(vt));
-    result.u.emplace(std::move(u));
+  const auto diagonal = [&] { return std::vector<double>(d.begin(), d.end()); };
+  const auto beside = [&] {
+    std::vector<double> numbers(e.begin(), e.end());
+    numbers.resize(d.size());  // lasq1 uses n numbers
+    return numbers;
+  };
+  std::vector<double> values = diagonal(), rest = beside();
+  result.info = lapack::lasq1(n, values.data(), rest.data());
+  if (!result.ok()) return result;
+  for (const double value : values) result.values.push_back(static_cast<T>(value));
+  if (!vectors) return result;
+  values = diagonal(), rest = beside();
+  HostMatrix<double> u(n, n), vt(n, n);
+  result.info = lapack::bdsdc(n, values.data(), rest.data(), u.data(), u.ld(), vt.data(), vt.ld());
+  if (!result.ok()) {
+    result.values.clear();
+    return result;
   }
-  if (!result.ok()) result.values.clear();
+  result.v.emplace(converted<T>(vt, true));
+  if constexpr (std::is_same_v<T, double>)
+    result.u.emplace(std::move(u));
+  else
+    result.u.emplace(converted<T>(u, false));
   return result;
 }
 

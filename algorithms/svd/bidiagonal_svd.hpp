@@ -25,10 +25,10 @@ struct BidiagonalSvd {
 /// Returns  values, each to nearly full relative accuracy, however small; U and V with B = U diag(values) V^T to a few
 ///          eps ||B||.
 /// Throws   ArgumentError for lengths that do not conform.
-/// Method   On the calling thread. Values: dqds (LAPACK lasq1; K. Fernando, B. Parlett, Numer. Math. 67, 1994).
-/// Vectors:
-///          divide and conquer (LAPACK bdsdc; M. Gu, S. Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995), whose products
-///          use the threads of BLAS.
+/// Method   On the calling thread, in double precision, because bdsdc deflates at 64 eps. Values: dqds (LAPACK lasq1;
+/// K.
+///          Fernando, B. Parlett, Numer. Math. 67, 1994). Vectors: divide and conquer (LAPACK bdsdc; M. Gu, S.
+///          Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995), whose products use the threads of BLAS.
 template <class T>
 BidiagonalSvd<T> bidiagonal_svd(std::span<const T> d, std::span<const T> e, bool vectors);
 

@@ -14,6 +14,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace tesela {
 namespace {
@@ -76,8 +77,8 @@ struct ScaledTall {
 };
 
 /// Sets values, norm and the status `overflow` from the values of A 2^-exponent.
-template <class T>
-void set_values(Svd<T>& result, const std::vector<T>& values, int exponent, index_t wanted) {
+template <class T, class U>
+void set_values(Svd<T>& result, const std::vector<U>& values, int exponent, index_t wanted) {
   for (index_t i = 0; i < wanted; ++i)
     result.values.push_back(std::ldexp(static_cast<double>(values[static_cast<std::size_t>(i)]), exponent));
   if (!values.empty()) result.norm = std::ldexp(static_cast<double>(values.front()), exponent);
@@ -94,12 +95,26 @@ HostMatrix<T> first_columns(HostMatrix<T> a, index_t columns) {
   return part;
 }
 
+/// Returns the numbers in another precision.
+template <class T, class U>
+HostMatrix<T> converted(HostMatrix<U> a) {
+  if constexpr (std::is_same_v<T, U>) {
+    return a;
+  } else {
+    HostMatrix<T> b(a.rows(), a.cols());
+    std::transform(a.data(), a.data() + a.size(), b.data(), [](U x) { return static_cast<T>(x); });
+    return b;
+  }
+}
+
+/// Decomposes by gesdd in double precision, because it deflates at 64 eps.
 template <class T>
-void by_lapack(HostMatrix<T> a, int exponent, index_t wanted, SvdVectors vectors, int cores, Svd<T>& result) {
+void by_lapack(HostMatrix<T> given, int exponent, index_t wanted, SvdVectors vectors, int cores, Svd<T>& result) {
+  auto a = converted<double>(std::move(given));
   const index_t m = a.rows(), n = a.cols(), of_u = vectors == SvdVectors::all ? m : n;
   const bool some = vectors != SvdVectors::none;
-  std::vector<T> values(static_cast<std::size_t>(n));
-  HostMatrix<T> u(some ? m : 0, some ? of_u : 0), vt(some ? n : 0, some ? n : 0);
+  std::vector<double> values(static_cast<std::size_t>(n));
+  HostMatrix<double> u(some ? m : 0, some ? of_u : 0), vt(some ? n : 0, some ? n : 0);
   {
     const blas::Threads threads(blas::threads_for(n, cores));
     const int info = lapack::gesdd(static_cast<lapack::SingularVectors>(vectors), m, n, a.data(), a.ld(), values.data(),
@@ -111,14 +126,14 @@ void by_lapack(HostMatrix<T> a, int exponent, index_t wanted, SvdVectors vectors
   }
   if (n == 0)  // LAPACK leaves U alone
     for (index_t j = 0; j < u.cols(); ++j)
-      for (index_t i = 0; i < m; ++i) u(i, j) = i == j ? T(1) : T(0);
+      for (index_t i = 0; i < m; ++i) u(i, j) = i == j ? 1 : 0;
   set_values(result, values, exponent, wanted);
   if (!some) return;
   HostMatrix<T> v(n, vectors == SvdVectors::all ? n : wanted);
   for (index_t j = 0; j < v.cols(); ++j)
-    for (index_t i = 0; i < n; ++i) v(i, j) = vt(j, i);
+    for (index_t i = 0; i < n; ++i) v(i, j) = static_cast<T>(vt(j, i));
   result.v.emplace(std::move(v));
-  result.u.emplace(first_columns(std::move(u), vectors == SvdVectors::all ? m : wanted));
+  result.u.emplace(converted<T>(first_columns(std::move(u), vectors == SvdVectors::all ? m : wanted)));
 }
 
 /// A factorization A = Q R of a tall matrix.
@@ -251,7 +266,7 @@ std::string to_string(const SvdStatus& status) {
 SvdMethod svd_method(const WorkerCounts&, Shape shape, const SvdOptions& options) {
   if (options.method != SvdMethod::automatic) return options.method;
   const index_t n = std::min(shape.rows, shape.cols);
-  return n < (options.vectors == SvdVectors::none ? 700 : 1500) ? SvdMethod::lapack : SvdMethod::two_stage;
+  return n < (options.vectors == SvdVectors::none ? 800 : 1800) ? SvdMethod::lapack : SvdMethod::two_stage;
 }
 
 double svd_flops(index_t m, index_t n, SvdVectors vectors) {

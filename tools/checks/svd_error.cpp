@@ -27,9 +27,9 @@ HostMatrix<double> scaled(const HostMatrix<T>& a, int exponent) {
 }
 
 double frobenius(const HostMatrix<double>& a) {
-  double squares = 0;
-  for (index_t k = 0; k < a.size(); ++k) squares += a.data()[k] * a.data()[k];
-  return std::sqrt(squares);
+  long double squares = 0;  // n^2 terms of one sign
+  for (index_t k = 0; k < a.size(); ++k) squares += static_cast<long double>(a.data()[k] * a.data()[k]);
+  return std::sqrt(static_cast<double>(squares));
 }
 
 /// Returns the first columns of x times factors.
@@ -40,16 +40,22 @@ HostMatrix<double> scaled_columns(const HostMatrix<T>& x, const std::vector<doub
   });
 }
 
-/// Returns ||op(A) X - Y||_F.
-double difference(Op op, const HostMatrix<double>& a, const HostMatrix<double>& x, HostMatrix<double> y) {
+/// Returns the larger number, or NaN if one is NaN.
+double worst(double x, double y) { return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y); }
+
+/// Returns the largest norm of a column of op(A) X - Y.
+double largest_column(Op op, const HostMatrix<double>& a, const HostMatrix<double>& x, HostMatrix<double> y) {
   if (y.size() == 0) return 0;
   blas::gemm<double>(op, Op::none, y.rows(), y.cols(), x.rows(), 1, a.data(), a.ld(), x.data(), x.ld(), -1, y.data(),
                      y.ld());
-  return frobenius(y);
+  double largest = 0;
+  for (index_t j = 0; j < y.cols(); ++j) {
+    double squares = 0;
+    for (index_t i = 0; i < y.rows(); ++i) squares += y(i, j) * y(i, j);
+    largest = worst(largest, std::sqrt(squares));
+  }
+  return largest;
 }
-
-/// Returns the larger number, or NaN if one is NaN.
-double worst(double x, double y) { return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y); }
 
 }  // namespace
 
@@ -63,25 +69,16 @@ template <class T>
 SvdError svd_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& u,
                    const HostMatrix<T>& v) {
   const blas::Threads threads(blas::threads_for(std::max(a.rows(), a.cols())));
-  const auto k = static_cast<index_t>(values.size());
   SvdError error{0, eigenvector_orthogonality(u, u.cols(), 1), eigenvector_orthogonality(v, v.cols(), 1)};
   const int exponent = exponent_of(a);
   std::vector<double> s = values;
   for (double& value : s) value = std::ldexp(value, -exponent);
-  HostMatrix<double> rest = scaled(a, exponent);
-  const double norm = frobenius(rest);
-  const HostMatrix<double> us = scaled_columns(u, s), ones = scaled_columns(v, std::vector<double>(s.size(), 1));
-  if (k == std::min(a.rows(), a.cols())) {
-    if (rest.size() > 0)
-      blas::gemm<double>(Op::none, Op::transpose, a.rows(), a.cols(), k, -1, us.data(), us.ld(), ones.data(), ones.ld(),
-                         1, rest.data(), rest.ld());
-    error.residual = frobenius(rest);
-  } else {
-    error.residual = worst(
-        difference(Op::none, rest, ones, us.clone()),
-        difference(Op::transpose, rest, scaled_columns(u, std::vector<double>(s.size(), 1)), scaled_columns(v, s)));
-  }
-  if (norm > 0) error.residual /= norm;
+  const std::vector<double> ones(s.size(), 1);
+  const HostMatrix<double> whole = scaled(a, exponent);
+  error.residual = worst(largest_column(Op::none, whole, scaled_columns(v, ones), scaled_columns(u, s)),
+                         largest_column(Op::transpose, whole, scaled_columns(u, ones), scaled_columns(v, s)));
+  const double norm = frobenius(whole);
+  if (norm > 0) error.residual /= !s.empty() && s.front() > 0 ? std::min(s.front(), norm) : norm;
   return error;
 }
 

@@ -8,8 +8,8 @@ namespace tesela {
 
 /// Measured errors of a singular value decomposition.
 struct SvdError {
-  /// ||A - U S V^T||_F / ||A||_F. For a part of the values, the larger of ||A V - U S||_F and ||A^T U - V S||_F,
-  /// relative to ||A||_F.
+  /// max over all triples of ||A v - s u||_2 and ||A^T u - s v||_2, relative to ||A||_2. With min(m, n) triples it
+  /// bounds A - U S V^T, because U or V is square.
   double residual = 0;
   double orthogonality_u = 0, orthogonality_v = 0;  ///< ||I - U^T U||_F, and the same for V
 };

@@ -93,6 +93,12 @@ WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all kinds in two stages",
     }
 }
 
+CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "", float, double) {
+  const HostMatrix<TestType> a = svd_matrix<TestType>({250, 250}, "kappa:1e5", 1);
+  for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
+    solve_and_check(runtime, a, {.method = method});
+}
+
 WORKERS_TEMPLATE_TEST_CASE("svd accepts half-widths that do not divide the order", "", float, double) {
   for (const index_t band : {1, 2, 3, 8, 32, 64, 300})
     for (const index_t n : {100, 201}) {
