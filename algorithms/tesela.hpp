@@ -22,12 +22,14 @@
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/algorithms/eigen/band_eig.hpp>
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
+#include <tesela/algorithms/eigen/bulge_reflectors.hpp>
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/eigen_range.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
+#include <tesela/algorithms/eigen/reflector_blocks.hpp>
 #include <tesela/algorithms/eigen/symmetric_band.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
@@ -73,6 +75,11 @@
 #include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/algorithms/support/solution.hpp>
+#include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
+#include <tesela/algorithms/svd/bidiagonal_svd.hpp>
+#include <tesela/algorithms/svd/reduce_to_upper_band.hpp>
+#include <tesela/algorithms/svd/svd.hpp>
+#include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>

@@ -31,6 +31,7 @@ set(family_tridiagonal dense)
 set(family_toeplitz dense)
 set(family_iterations givens)
 set(family_eigen dense qr givens iterations)
+set(family_svd dense qr givens iterations eigen)
 set(family_econometrics dense qr givens least_squares)
 set(family_mimo dense givens)
 

@@ -1,22 +1,12 @@
 #pragma once
 
+#include <tesela/algorithms/eigen/bulge_reflectors.hpp>
 #include <tesela/algorithms/eigen/symmetric_band.hpp>
-#include <tesela/codelets/eigen/bulge_blocks.hpp>
 #include <tesela/runtime/graph.hpp>
 
-#include <optional>
 #include <vector>
 
 namespace tesela {
-
-/// Options of band_to_tridiagonal.
-struct BandToTridiagonalOptions {
-  bool vectors = true;     ///< whether to keep the reflectors, for apply()
-  index_t sweeps = 0;      ///< sweeps per task; 0 selects as many as the band's tiles and a core's cache allow
-  Priority priority = {};  ///< priority of the tasks that chase bulges
-  /// For apply(): sweeps per block reflector, rounded up to a multiple of 4, and sweeps per task; 0 selects them.
-  index_t block = 0, bundle = 0;
-};
 
 /// The reduction B = Q T Q^T. It shares the band's tiles.
 template <class T>
@@ -32,26 +22,22 @@ class BulgeChase {
   ///         columns suit a core.
   /// Throws  ArgumentError if X has another height or the reflectors were not kept.
   /// Method  2 n^2 flops per column, and up to a quarter more on zeros.
-  void apply(Graph& g, Op op, const TileMatrix<T>& X) const;
+  void apply(Graph& g, Op op, const TileMatrix<T>& X) const { reflectors_.apply(g, op, X); }
 
   /// Return the order n, the half-width b, and whether the reflectors are kept for apply().
   index_t order() const { return plan_.n; }
   index_t half_width() const { return plan_.b; }
-  bool vectors() const { return vectors_; }
+  bool vectors() const { return reflectors_.kept(); }
 
  private:
   BulgeChase(Graph& g, const SymmetricBand<T>& band, const BandToTridiagonalOptions& options);
   template <class U>
   friend BulgeChase<U> band_to_tridiagonal(Graph&, const SymmetricBand<U>&, const BandToTridiagonalOptions&);
-  Tile<T> reflectors(index_t group, index_t window) const;
 
   SymmetricBand<T> band_;
   kernels::BulgePlan plan_;
-  kernels::BulgeBlocks blocks_;
-  bool vectors_;
-  std::vector<TileMatrix<T>> reflectors_;  // reflectors of each group; without vectors, of a few groups in turn
+  BulgeReflectors<T> reflectors_;
   TileMatrix<T> none_;
-  std::optional<TileMatrix<T>> factors_;  // factors of a few bundles, in turn
 };
 
 /// Inserts the reduction B = Q T Q^T with T tridiagonal and Q orthogonal (LAPACK sbtrd, lower): 6 b n^2 flops.
@@ -67,9 +53,5 @@ class BulgeChase {
 template <class T>
 [[nodiscard]] BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B,
                                                 const BandToTridiagonalOptions& options = {});
-
-/// Returns the columns per tile of a band for these workers: all columns with a GPU, otherwise a multiple of the
-/// half-width, clamped as in SymmetricBand.
-index_t band_window(const WorkerCounts& workers, index_t n, index_t half_width);
 
 }  // namespace tesela

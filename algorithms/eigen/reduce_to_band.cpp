@@ -67,11 +67,7 @@ struct Sizes {
 
 template <class T>
 void BandReduction<T>::finish_block(Graph& g) {
-  const Block& block = blocks_.back();
-  if (!vectors_ || block.columns == 0) return;
-  std::vector<Tile<T>> panels;
-  for (index_t i = 0; i * half_width_ < block.columns; ++i) panels.push_back(block.panels(0, i));
-  g.insert<JoinReflectors<T>>(on_gpu, {block.columns, half_width_}, block.v(0, 0), block.t(0, 0), panels);
+  if (vectors_) join_reflectors(g, blocks_.back(), half_width_);
 }
 
 /// Inserts one task that reduces A to tridiagonal form; its device keeps A.
@@ -83,9 +79,10 @@ void BandReduction<T>::reduce_at_once(Graph& g, const Tile<T>& A, const Tile<T>&
   std::vector<Tile<T>> reflectors;
   for (index_t first = 0; first + 1 < n_; first += block) {
     const index_t top = first + 1, height = n_ - top, columns = std::min(block, height);
-    blocks_.push_back({top, columns, TileMatrix<T>(g.runtime(), height, columns, {height, columns}, "V"),
-                       TileMatrix<T>(g.runtime(), columns, columns, {columns, columns}, "T"),
-                       TileMatrix<T>(g.runtime(), 1, columns, {1, columns}, "tau")});
+    blocks_.emplace_back(top, TileMatrix<T>(g.runtime(), height, columns, {height, columns}, "V"),
+                         TileMatrix<T>(g.runtime(), columns, columns, {columns, columns}, "T"),
+                         TileMatrix<T>(g.runtime(), 1, columns, {1, columns}, "tau"));
+    blocks_.back().columns = columns;
     for (const Tile<T>& tile : {blocks_.back().v(0, 0), blocks_.back().panels(0, 0)}) {
       g.insert<Laset<T>>(where, {T(0), 1}, tile);
       reflectors.push_back(tile);
@@ -93,7 +90,7 @@ void BandReduction<T>::reduce_at_once(Graph& g, const Tile<T>& A, const Tile<T>&
   }
   const Shape work = sytrd_work(n_, gpu);
   g.insert<Sytrd<T>>(where, {block}, A, band, g.scratch<T>(work.rows, work.cols), reflectors);
-  for (const Block& one : blocks_)
+  for (const ReflectorBlock<T>& one : blocks_)
     if (vectors_)
       g.insert<JoinReflectors<T>>(on_gpu, {one.columns, 1}, one.v(0, 0), one.t(0, 0), std::vector{one.panels(0, 0)});
     else
@@ -143,10 +140,9 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
       if (first) z_.emplace_back(runtime, height, block, TileShape{height, block}, "Z");
       if (first && !vectors_) own.emplace_back(runtime, height, block, TileShape{height, block}, "V");
       z = z_[blocks_.size() % 2](0, 0);
-      blocks_.push_back(
-          {panel.top, 0,
-           vectors_ ? TileMatrix<T>(runtime, height, block, {height, block}, "V") : own[blocks_.size() % 2],
-           TileMatrix<T>(runtime, block, block, {block, block}, "T"), TileMatrix<T>(runtime, b, block, {b, b}, "Tp")});
+      blocks_.emplace_back(
+          panel.top, vectors_ ? TileMatrix<T>(runtime, height, block, {height, block}, "V") : own[blocks_.size() % 2],
+          TileMatrix<T>(runtime, block, block, {block, block}, "T"), TileMatrix<T>(runtime, b, block, {b, b}, "Tp"));
       v = blocks_.back().v(0, 0);
       for (const Tile<T>& tile : {v, z}) g.insert<Laset<T>>(next_panel, {T(0), 1}, tile);
     }
@@ -191,21 +187,7 @@ void BandReduction<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
                             : X.m() != n_ || X.mt() > 1 ? "it must have as many rows as A, in tiles of whole columns"
                                                         : nullptr;
   require(wrong == nullptr, "BandReduction::apply", "X", X, " in tiles of ", X.tile_shape(), ": ", wrong);
-  if (blocks_.empty() || X.n() == 0) return;
-  const index_t wide = std::min(X.n(), X.tile_shape().nb);
-  const index_t columns = blocks_.front().v.n();
-  const Tile<T> work = g.scratch<T>(columns, g.runtime().gpus() > 0 ? 2 * wide : wide);
-  const Products of_q = products<T>(g, n_, wide, columns);
-  const auto apply_one = [&](const Block& block, index_t j) {
-    if (block.columns > 0)
-      g.insert<Larfb<T>>(on_gpu_of(j), {op, block.top, block.columns, of_q.kernel}, block.v(0, 0), block.t(0, 0),
-                         X(0, j), work, of_q.work);
-  };
-  for (index_t j = 0; j < X.nt(); ++j)
-    if (op == Op::transpose)
-      for (const Block& block : blocks_) apply_one(block, j);
-    else
-      for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) apply_one(*block, j);
+  apply_reflectors(g, op, blocks_, X);
 }
 
 namespace {

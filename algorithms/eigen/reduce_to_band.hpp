@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/eigen/reflector_blocks.hpp>
 #include <tesela/algorithms/eigen/symmetric_band.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -32,11 +33,6 @@ class BandReduction {
   index_t half_width() const { return half_width_; }
 
  private:
-  /// Panels side by side: V is (n - top) x columns, T the factor of all panels.
-  struct Block {
-    index_t top, columns;
-    TileMatrix<T> v, t, panels;  // panels: T of each panel
-  };
   BandReduction(Graph& g, const TileMatrix<T>& A, const SymmetricBand<T>& band, const ReduceToBandOptions& options);
   template <class U>
   friend BandReduction<U> reduce_to_band(Graph&, const TileMatrix<U>&, const SymmetricBand<U>&,
@@ -46,7 +42,7 @@ class BandReduction {
 
   index_t n_, half_width_;
   bool vectors_;
-  std::vector<Block> blocks_;
+  std::vector<ReflectorBlock<T>> blocks_;
   std::vector<TileMatrix<T>> work_, z_;  // kept until the graph has run
 };
 

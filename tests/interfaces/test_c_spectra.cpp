@@ -246,3 +246,36 @@ TEMPLATE_TEST_CASE("C: a nearly singular tridiagonal system gives an info above 
   CHECK((alone == n + 1 || alone == n + 2));
   CHECK(x.intact());
 }
+
+TEMPLATE_TEST_CASE("C: singular values and vectors compose to A", "[c][svd]", float, double) {
+  const auto gesdd = of<TestType>(tesela_sgesdd, tesela_dgesdd);
+  const double bound = 200 * eps<TestType>();
+  for (const auto& [m, n] : std::vector<std::pair<index_t, index_t>>{{0, 3}, {1, 1}, {20, 12}, {12, 20}})
+    for (const char job : {'S', 'a', 'N'}) {
+      CAPTURE(m, n, job);
+      Padded<TestType> a(m, n);
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < m; ++i) a(i, j) = static_cast<TestType>(std::sin(static_cast<double>(i * i + 3 * j)));
+      const auto given = a;
+      const index_t k = std::min(m, n);
+      Padded<TestType> u(m, job == 'a' ? m : k), vt(job == 'a' ? n : k, n);
+      std::vector<TestType> s(static_cast<std::size_t>(k));
+      CHECK_OK(gesdd(job, m, n, a.data(), a.ld, s.data(), u.data(), u.ld, vt.data(), vt.ld));
+      CHECK((a.intact() && u.intact() && vt.intact()));
+      CHECK(std::is_sorted(s.rbegin(), s.rend()));
+      double squares = 0, expected = 0;
+      for (const TestType value : s) squares += static_cast<double>(value) * static_cast<double>(value);
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < m; ++i) {
+          CHECK(a(i, j) == given(i, j));
+          expected += static_cast<double>(a(i, j)) * static_cast<double>(a(i, j));
+          double sum = -static_cast<double>(a(i, j));
+          for (index_t l = 0; l < k && job != 'N'; ++l)
+            sum += static_cast<double>(u(i, l)) * static_cast<double>(s[static_cast<std::size_t>(l)]) *
+                   static_cast<double>(vt(l, j));
+          if (job != 'N') CHECK(std::abs(sum) <= bound);
+        }
+      CHECK(std::abs(squares - expected) <= bound * (1 + expected));
+    }
+  CHECK(gesdd('O', 1, 1, nullptr, 1, nullptr, nullptr, 1, nullptr, 1) == -1);
+}

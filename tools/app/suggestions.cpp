@@ -42,8 +42,7 @@ struct Elsewhere {
 constexpr std::array<Elsewhere, 10> elsewhere{{
     {" solve linsolve gesv inv inverse ",
      "lu (any square matrix), cholesky (positive definite), tridiag, toeplitz solve, or ols (any shape)"},
-    {" svd gesvd singular pinv ",
-     "there are no singular values; ols solves problems of any rank, eig has eigenvalues, qr factors"},
+    {" gesdd gesvd singular pinv rank ", "svd; ols solves problems of any rank"},
     {" lstsq regress regression lm fit leastsquares gels gelsd gelsy ",
      "ols, wls (weights), lse (constraints), nnls (x >= 0), glm, or sem (formulas)"},
     {" iv 2sls tsls 3sls sur ivreg system ", "sem"},

@@ -28,7 +28,7 @@ std::string file_in(const TemporaryFolder& folder, const std::string& name, cons
 
 TEST_CASE("a wrong word is answered with what exists") {
   says({"solve"}, "'solve' is not a command: lu (any square matrix), cholesky");
-  says({"svd"}, "there are no singular values; ols solves problems of any rank");
+  says({"gesdd"}, "svd; ols solves problems of any rank");
   says({"dgesv"}, "lu (any square matrix)");
   says({"chlesky"}, "did you mean 'cholesky'?");
   says({"qr", "--mm", "10"}, "qr: '--mm' is not an option (did you mean --m?); see tesela qr --help");
@@ -41,7 +41,7 @@ TEST_CASE("a wrong word is answered with what exists") {
   says({"lu", "--a", a, a}, "as in --b " + a);
   says({"OLS", "--n", "4"}, "'OLS' is not a command, did you mean 'ols'?");
   says({"Cholesky"}, "did you mean 'cholesky'?");
-  says({"SVD"}, "there are no singular values");
+  says({"SVD"}, "did you mean 'svd'?");
   says({"qr", "--N", "4"}, "'--N' is not an option (did you mean --n?)");
   says({"--versoin"}, "'--versoin' is not an option (did you mean --version?); see tesela --help");
   says({"toeplitz", "--hlep"}, "'--hlep' is not an option (did you mean --help?); see tesela toeplitz --help");

@@ -1,5 +1,4 @@
 #include "tools/app/matrix_outputs.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/report.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/commands/eigen/eig_parts.hpp"

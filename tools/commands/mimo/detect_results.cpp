@@ -1,6 +1,5 @@
 #include "tools/commands/mimo/detect_results.hpp"
 
-#include "tools/app/numbers.hpp"
 #include "tools/app/runs.hpp"
 #include <tesela/runtime/shortest.hpp>
 

@@ -1,6 +1,5 @@
 #include "tools/problems/least_squares/formula_data.hpp"
 
-#include "tools/app/numbers.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/io/file_formats.hpp>

@@ -1,0 +1,308 @@
+#include <tesela/algorithms/eigen/reduce_to_band.hpp>
+#include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/calling_thread.hpp>
+#include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
+#include <tesela/algorithms/svd/bidiagonal_svd.hpp>
+#include <tesela/algorithms/svd/svd.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack_svd.hpp>
+#include <tesela/runtime/require.hpp>
+#include <tesela/tiles/parallel_for.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace tesela {
+namespace {
+
+constexpr std::array methods{
+    Named<SvdMethod>{SvdMethod::automatic, "auto", "the faster method on this machine"},
+    Named<SvdMethod>{SvdMethod::two_stage, "two-stage", "to an upper band, to bidiagonal form, and back, as a graph"},
+    Named<SvdMethod>{SvdMethod::lapack, "lapack", "gesdd on all cores"},
+};
+
+void check(Shape a, const SvdOptions& o) {
+  const index_t k = std::min(a.rows, a.cols);
+  require(o.band >= 0, "svd", "band", o.band);
+  require(!o.largest || (*o.largest >= 0 && *o.largest <= k), "svd", "largest", o.largest.value_or(0), " of ", k);
+  require(!o.largest || o.vectors != SvdVectors::all, "svd", "largest", "needs economic vectors or none");
+}
+
+/// A or A^T, whichever has no fewer rows than columns, times 2^-exponent, so that its elements have size 1.
+template <class T>
+struct ScaledTall {
+  HostMatrix<T> a;
+  bool transposed;
+  int exponent = 0;
+  SvdStatus status;
+
+  explicit ScaledTall(const MatrixView<const T>& given)
+      : a(std::max(given.rows, given.cols), std::min(given.rows, given.cols)), transposed(given.rows < given.cols) {
+    struct Found {
+      T largest = 0;
+      index_t row = -1;
+    };
+    std::vector<Found> columns(static_cast<std::size_t>(given.cols));
+    parallel_for(given.cols, 32, [&](index_t first, index_t end) {
+      for (index_t j = first; j < end; ++j)
+        for (index_t i = 0; i < given.rows; ++i) {
+          Found& found = columns[static_cast<std::size_t>(j)];
+          const T size = std::abs(given.data[i + j * given.ld]);
+          if (!std::isfinite(size) && found.row < 0) found.row = i;
+          found.largest = std::max(found.largest, size);
+        }
+    });
+    T largest = 0;
+    for (index_t j = 0; j < given.cols; ++j) {
+      const Found& found = columns[static_cast<std::size_t>(j)];
+      if (found.row >= 0 && status.ok()) status = {SvdStatus::Verdict::not_finite, found.row, j};
+      largest = std::max(largest, found.largest);
+    }
+    if (!status.ok()) return;
+    exponent = largest > 0 ? std::ilogb(largest) : 0;
+    // The factor 2^-exponent may not be a number of T.
+    const T near = std::ldexp(T(1), -exponent / 2), far = std::ldexp(T(1), -exponent - (-exponent / 2));
+    parallel_for(given.cols, 32, [&](index_t first, index_t end) {
+      for (index_t j = first; j < end; ++j)
+        for (index_t i = 0; i < given.rows; ++i) {
+          const T x = given.data[i + j * given.ld] * near * far;
+          transposed ? a(j, i) = x : a(i, j) = x;
+        }
+    });
+  }
+};
+
+/// Sets values, norm and the status `overflow` from the values of A 2^-exponent.
+template <class T, class U>
+void set_values(Svd<T>& result, const std::vector<U>& values, int exponent, index_t wanted) {
+  for (index_t i = 0; i < wanted; ++i)
+    result.values.push_back(std::ldexp(static_cast<double>(values[static_cast<std::size_t>(i)]), exponent));
+  if (!values.empty()) result.norm = std::ldexp(static_cast<double>(values.front()), exponent);
+  if (result.norm > static_cast<double>(std::numeric_limits<T>::max()))
+    result.status.verdict = SvdStatus::Verdict::overflow;
+}
+
+/// Returns the first columns of a.
+template <class T>
+HostMatrix<T> first_columns(HostMatrix<T> a, index_t columns) {
+  if (columns == a.cols()) return a;
+  HostMatrix<T> part(a.rows(), columns);
+  std::copy_n(a.data(), part.size(), part.data());
+  return part;
+}
+
+/// Returns the numbers in another precision.
+template <class T, class U>
+HostMatrix<T> converted(HostMatrix<U> a) {
+  if constexpr (std::is_same_v<T, U>) {
+    return a;
+  } else {
+    HostMatrix<T> b(a.rows(), a.cols());
+    std::transform(a.data(), a.data() + a.size(), b.data(), [](U x) { return static_cast<T>(x); });
+    return b;
+  }
+}
+
+/// Decomposes by gesdd in double precision, because it deflates at 64 eps.
+template <class T>
+void by_lapack(HostMatrix<T> given, int exponent, index_t wanted, SvdVectors vectors, int cores, Svd<T>& result) {
+  auto a = converted<double>(std::move(given));
+  const index_t m = a.rows(), n = a.cols(), of_u = vectors == SvdVectors::all ? m : n;
+  const bool some = vectors != SvdVectors::none;
+  std::vector<double> values(static_cast<std::size_t>(n));
+  HostMatrix<double> u(some ? m : 0, some ? of_u : 0), vt(some ? n : 0, some ? n : 0);
+  {
+    const blas::Threads threads(blas::threads_for(n, cores));
+    const int info = lapack::gesdd(static_cast<lapack::SingularVectors>(vectors), m, n, a.data(), a.ld(), values.data(),
+                                   u.data(), u.ld(), vt.data(), vt.ld());
+    if (info != 0) {
+      result.status = {SvdStatus::Verdict::not_converged, info, info};
+      return;
+    }
+  }
+  if (n == 0)  // LAPACK leaves U alone
+    for (index_t j = 0; j < u.cols(); ++j)
+      for (index_t i = 0; i < m; ++i) u(i, j) = i == j ? 1 : 0;
+  set_values(result, values, exponent, wanted);
+  if (!some) return;
+  HostMatrix<T> v(n, vectors == SvdVectors::all ? n : wanted);
+  for (index_t j = 0; j < v.cols(); ++j)
+    for (index_t i = 0; i < n; ++i) v(i, j) = static_cast<T>(vt(j, i));
+  result.v.emplace(std::move(v));
+  result.u.emplace(converted<T>(first_columns(std::move(u), vectors == SvdVectors::all ? m : wanted)));
+}
+
+/// A factorization A = Q R of a tall matrix.
+template <class T>
+class TallFactors {
+ public:
+  TallFactors(Graph& g, HostMatrix<T> a)
+      : a_(std::move(a)),
+        tile_(qr_tile(g.runtime(), a_.rows(), a_.cols())),
+        A_(TileMatrix<T>::map(g.runtime(), a_.data(), a_.rows(), a_.cols(), a_.ld(), tile_)),
+        factors_(qr(g, A_)) {}
+
+  /// Returns R, n x n. Waits.
+  HostMatrix<T> triangle(Graph& g) {
+    const index_t n = a_.cols();
+    g.wait();
+    A_.bring_home();
+    auto r = HostMatrix<T>::zeros(n, n);
+    for (index_t j = 0; j < n; ++j) std::copy_n(&a_(0, j), j + 1, &r(0, j));
+    return r;
+  }
+  /// Returns Q [X 0; 0 I] with `columns` columns. Waits.
+  HostMatrix<T> times(Graph& g, const HostMatrix<T>& x, index_t columns) {
+    const index_t m = a_.rows(), n = a_.cols();
+    auto product = HostMatrix<T>::zeros(m, columns);
+    for (index_t j = 0; j < columns; ++j)
+      if (j < x.cols())
+        std::copy_n(&x(0, j), n, &product(0, j));
+      else
+        product(j, j) = 1;
+    if (columns == 0) return product;
+    const auto C = TileMatrix<T>::map(g.runtime(), product.data(), m, columns, product.ld(), {tile_.mb, tile_.nb}, "U");
+    factors_.apply(g, Side::left, Op::none, C);
+    g.wait();
+    C.bring_home();
+    return product;
+  }
+
+ private:
+  HostMatrix<T> a_;
+  TileShape tile_;
+  TileMatrix<T> A_;
+  QrFactorization<T> factors_;
+};
+
+/// Decomposes a square matrix, or a tall one after its QR factorization.
+template <class T>
+void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, index_t wanted, const SvdOptions& o, Svd<T>& result) {
+  Runtime& runtime = g.runtime();
+  const index_t m = a.rows(), n = a.cols();
+  const bool vectors = o.vectors != SvdVectors::none;
+  const WorkerCounts cores{std::max(runtime.cpus(), 1), 0};
+  if (n == 0) return by_lapack(std::move(a), exponent, wanted, o.vectors, cores.cpus, result);
+  std::optional<TallFactors<T>> tall;
+  if (m > n) {
+    tall.emplace(g, std::move(a));
+    a = tall->triangle(g);
+  }
+  const UpperBand<T> band(runtime, n, o.band > 0 ? o.band : band_half_width(cores),
+                          band_window(cores, n, o.band > 0 ? o.band : band_half_width(cores)));
+  result.half_width = band.half_width();
+  const TileShape tile = eig_tile(cores, n, {.band = band.half_width()});
+  const auto A = TileMatrix<T>::map(runtime, a.data(), n, n, a.ld(), tile);
+  const auto to_band = reduce_to_upper_band(g, A, band, {.vectors = vectors});
+  const auto chase = band_to_bidiagonal(g, band, {.vectors = vectors});
+  const std::vector<T> d = chase.diagonal(), e = chase.off_diagonal();
+  g.wait();
+  BidiagonalSvd<T> inner;
+  {
+    const blas::Threads threads(blas::threads_for(n, cores.cpus));
+    inner = bidiagonal_svd<T>(d, e, vectors);
+  }
+  if (!inner.ok()) {
+    result.status = {SvdStatus::Verdict::not_converged, inner.info, inner.info};
+    return;
+  }
+  set_values(result, inner.values, exponent, wanted);
+  if (!vectors) return;
+  const auto back = [&](Side side, HostMatrix<T> x) {
+    x = first_columns(std::move(x), wanted);
+    if (wanted == 0) return x;
+    const auto X = TileMatrix<T>::map(runtime, x.data(), n, wanted, x.ld(), {n, tile.nb}, "X");
+    chase.apply(g, side, Op::none, X);
+    to_band.apply(g, side, Op::none, X);
+    g.wait();
+    X.bring_home();
+    return x;
+  };
+  result.v.emplace(back(Side::right, std::move(*inner.v)));
+  HostMatrix<T> u = back(Side::left, std::move(*inner.u));
+  result.u.emplace(tall ? tall->times(g, u, o.vectors == SvdVectors::all ? m : wanted) : std::move(u));
+}
+
+/// Decomposes a matrix in host memory. With `here`, only on the calling thread.
+template <class T>
+Svd<T> decompose(Graph* g, const WorkerCounts& workers, const MatrixView<const T>& a, const SvdOptions& o) {
+  Svd<T> result;
+  const index_t wanted = o.largest.value_or(std::min(a.rows, a.cols));
+  ScaledTall<T> scaled(a);
+  result.status = scaled.status;
+  if (!result.status.ok()) return result;
+  result.method = g == nullptr ? SvdMethod::lapack : svd_method(workers, a.shape(), o);
+  if (result.method == SvdMethod::lapack)
+    by_lapack(std::move(scaled.a), scaled.exponent, wanted, o.vectors, g == nullptr ? 1 : std::max(workers.cpus, 1),
+              result);
+  else
+    by_two_stages(*g, std::move(scaled.a), scaled.exponent, wanted, o, result);
+  if (scaled.transposed) std::swap(result.u, result.v);
+  return result;
+}
+
+}  // namespace
+
+std::span<const Named<SvdMethod>> svd_methods() { return methods; }
+
+std::string to_string(const SvdStatus& status) {
+  switch (status.verdict) {
+    case SvdStatus::Verdict::ok:
+      return "ok";
+    case SvdStatus::Verdict::not_finite:
+      return "not finite: A(" + std::to_string(status.row + 1) + ", " + std::to_string(status.column + 1) + ")";
+    case SvdStatus::Verdict::not_converged:
+      return "not converged: " + std::to_string(status.row);
+    case SvdStatus::Verdict::overflow:
+      return "overflow: a singular value is larger than the largest number";
+  }
+  return "";
+}
+
+SvdMethod svd_method(const WorkerCounts&, Shape shape, const SvdOptions& options) {
+  if (options.method != SvdMethod::automatic) return options.method;
+  const index_t n = std::min(shape.rows, shape.cols);
+  return n < (options.vectors == SvdVectors::none ? 800 : 1800) ? SvdMethod::lapack : SvdMethod::two_stage;
+}
+
+double svd_flops(index_t m, index_t n, SvdVectors vectors) {
+  const double tall = static_cast<double>(std::max(m, n)), k = static_cast<double>(std::min(m, n));
+  const double values = 4 * tall * k * k - 4 * k * k * k / 3;
+  return vectors == SvdVectors::none ? values : 3 * values;
+}
+
+template <class T>
+Svd<T> svd(Graph& g, const TileMatrix<T>& A, const SvdOptions& options) {
+  check({A.m(), A.n()}, options);
+  HostMatrix<T> a(A.m(), A.n());
+  A.copy_to(a.data(), a.ld());
+  return decompose<T>(&g, g.runtime(), MatrixView<T>(a), options);
+}
+
+template <class T>
+Svd<T> svd(Runtime& runtime, MatrixView<T> a, const SvdOptions& options) {
+  check(a.shape(), options);
+  if (a.device >= 0) {
+    Graph g(runtime);
+    return svd(g, a.in_one_tile(runtime), options);
+  }
+  const double products =
+      static_cast<double>(std::max(a.rows, a.cols)) * static_cast<double>(a.rows) * static_cast<double>(a.cols);
+  if (options.method == SvdMethod::automatic && runs_here(runtime, products, largest_factored_here, a))
+    return decompose<T>(nullptr, runtime, a, options);
+  Graph g(runtime);
+  return decompose<T>(&g, runtime, a, options);
+}
+
+#define TESELA_INSTANTIATE(T)                                      \
+  template Svd<T> svd(Runtime&, MatrixView<T>, const SvdOptions&); \
+  template Svd<T> svd(Graph&, const TileMatrix<T>&, const SvdOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela

@@ -1,0 +1,262 @@
+#include "tests/support/shared_runtime.hpp"
+#include "tests/support/test.hpp"
+#include "tools/checks/svd_error.hpp"
+#include <tesela/algorithms/svd/bidiagonal_svd.hpp>
+#include <tesela/algorithms/svd/svd.hpp>
+#include <tesela/algorithms/svd/svd_matrices.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/filled.hpp>
+
+#include <numeric>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+using Verdict = SvdStatus::Verdict;
+
+template <class T>
+HostMatrix<T> times(HostMatrix<T> a, double factor) {
+  for (index_t k = 0; k < a.size(); ++k) a.data()[k] = static_cast<T>(factor * static_cast<double>(a.data()[k]));
+  return a;
+}
+
+/// Checks shapes, order, values, residual and orthogonality.
+template <class T>
+void check(const HostMatrix<T>& a, const Svd<T>& found, const SvdOptions& o, const std::vector<double>& reference) {
+  REQUIRE(found.status.ok());
+  const index_t m = a.rows(), n = a.cols(), k = o.largest.value_or(std::min(m, n));
+  const bool all = o.vectors == SvdVectors::all;
+  REQUIRE(static_cast<index_t>(found.values.size()) == k);
+  CHECK(std::is_sorted(found.values.rbegin(), found.values.rend()));
+  CHECK(std::all_of(found.values.begin(), found.values.end(), [](double s) { return s >= 0; }));
+  const SvdBounds bounds = svd_bounds<T>(m, n);
+  const double off = singular_value_error(found.values, reference);
+  CAPTURE(off, bounds.value);
+  CHECK(off <= bounds.value);
+  REQUIRE(found.u.has_value() == (o.vectors != SvdVectors::none));
+  if (!found.u) return;
+  REQUIRE(found.u->shape() == Shape{m, all ? m : k});
+  REQUIRE(found.v->shape() == Shape{n, all ? n : k});
+  const SvdError error = svd_error(a, found.values, *found.u, *found.v);
+  CAPTURE(error.residual, error.orthogonality_u, error.orthogonality_v, bounds.orthogonality);
+  CHECK(error.residual <= bounds.value);
+  CHECK(error.orthogonality_u <= bounds.orthogonality);
+  CHECK(error.orthogonality_v <= bounds.orthogonality);
+}
+
+/// Decomposes a copy, requires that A is only read, and checks the result.
+template <class T>
+void solve_and_check(Runtime& runtime, const HostMatrix<T>& a, const SvdOptions& o) {
+  CAPTURE(a.rows(), a.cols(), o.method, o.band, static_cast<int>(o.vectors), o.largest.value_or(-1));
+  HostMatrix<T> given = a.clone();
+  const Svd<T> found = svd(runtime, MatrixView(given), o);
+  CHECK(std::equal(a.data(), a.data() + a.size(), given.data()));
+  check(a, found, o, reference_singular_values(a));
+}
+
+constexpr std::array every_job{SvdVectors::none, SvdVectors::economic, SvdVectors::all};
+
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all shapes", "", float, double) {
+  for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
+    for (const auto& [m, n] : std::vector<std::array<index_t, 2>>{{0, 0},
+                                                                  {0, 3},
+                                                                  {3, 0},
+                                                                  {1, 1},
+                                                                  {1, 4},
+                                                                  {4, 1},
+                                                                  {2, 2},
+                                                                  {3, 2},
+                                                                  {2, 3},
+                                                                  {40, 40},
+                                                                  {129, 129},
+                                                                  {200, 37},
+                                                                  {37, 200},
+                                                                  {70, 67},
+                                                                  {150, 149}}) {
+      const HostMatrix<TestType> a = svd_matrix<TestType>({m, n}, "uniform", 3);
+      for (const SvdVectors vectors : every_job) solve_and_check(runtime, a, {.method = method, .vectors = vectors});
+    }
+}
+
+WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all kinds in two stages", "", float, double) {
+  for (const char* kind : {"uniform", "normal", "graded", "kappa:1e3", "kappa:1e12", "rank:1", "rank:20", "rank:0",
+                           "hilbert", "kahan", "zero", "band:1", "band:7", "index"})
+    for (const Shape shape : {Shape{90, 90}, {120, 50}, {50, 120}}) {
+      CAPTURE(kind);
+      const HostMatrix<TestType> a = svd_matrix<TestType>(shape, kind, 4);
+      for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
+        solve_and_check(runtime, a, {.method = method});
+    }
+}
+
+CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "", float, double) {
+  const HostMatrix<TestType> a = svd_matrix<TestType>({250, 250}, "kappa:1e5", 1);
+  for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
+    solve_and_check(runtime, a, {.method = method});
+}
+
+WORKERS_TEMPLATE_TEST_CASE("svd accepts half-widths that do not divide the order", "", float, double) {
+  for (const index_t band : {1, 2, 3, 8, 32, 64, 300})
+    for (const index_t n : {100, 201}) {
+      const HostMatrix<TestType> a = svd_matrix<TestType>({n, n}, "uniform", 4);
+      solve_and_check(runtime, a, {.method = SvdMethod::two_stage, .band = band});
+    }
+  solve_and_check(runtime, svd_matrix<TestType>({520, 520}, "normal", 4), {.method = SvdMethod::two_stage});
+}
+
+WORKERS_TEMPLATE_TEST_CASE("svd finds the largest values and their vectors", "", float, double) {
+  for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
+    for (const Shape shape : {Shape{80, 80}, {90, 60}, {60, 90}})
+      for (const index_t k : {0, 1, 7, 60})
+        for (const SvdVectors vectors : {SvdVectors::none, SvdVectors::economic})
+          solve_and_check(runtime, svd_matrix<TestType>(shape, "kappa:100", 4),
+                          {.method = method, .vectors = vectors, .largest = k});
+}
+
+CORES_TEMPLATE_TEST_CASE("svd: values do not depend on the vectors", "", float, double) {
+  HostMatrix<TestType> a = svd_matrix<TestType>({100, 80}, "uniform", 9);
+  const auto values = [&](const SvdOptions& o) { return svd(runtime, MatrixView(a), o).values; };
+  const std::vector<double> all = values({.method = SvdMethod::two_stage});
+  CHECK(values({.method = SvdMethod::two_stage, .vectors = SvdVectors::none}) == all);
+  const std::vector<double> part = values({.method = SvdMethod::two_stage, .largest = 5});
+  CHECK(std::equal(part.begin(), part.end(), all.begin()));
+}
+
+CORES_TEMPLATE_TEST_CASE("svd: a power of two scales only the values", "", float, double) {
+  using T = TestType;
+  const int most = std::numeric_limits<T>::max_exponent - 8;
+  for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack}) {
+    HostMatrix<T> a = svd_matrix<T>({70, 40}, "uniform", 2);
+    const Svd<T> one = svd(runtime, MatrixView(a), {.method = method});
+    for (const int power : {-most / 2, -3, 40, most}) {
+      CAPTURE(power, method);
+      HostMatrix<T> scaled = times(a.clone(), std::ldexp(1.0, power));
+      const Svd<T> other = svd(runtime, MatrixView(scaled), {.method = method});
+      REQUIRE(other.status.ok());
+      for (std::size_t i = 0; i < 40; ++i) CHECK(other.values[i] == std::ldexp(one.values[i], power));
+      CHECK(std::equal(one.u->data(), one.u->data() + one.u->size(), other.u->data()));
+      CHECK(std::equal(one.v->data(), one.v->data() + one.v->size(), other.v->data()));
+    }
+  }
+}
+
+CORES_TEST_CASE("svd decomposes matrices near the ends of the range", "") {
+  for (const double scale : {1e300, 1e-300, 1e-308})
+    for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage}) {
+      CAPTURE(scale);
+      solve_and_check(runtime, times(svd_matrix<double>({60, 45}, "uniform", 2), scale), {.method = method});
+    }
+  // Subnormal elements: the values of small integers times the smallest number.
+  const double least = std::numeric_limits<double>::denorm_min();
+  HostMatrix<double> tiny(2, 2);
+  tiny(0, 0) = 3 * least, tiny(1, 0) = 0, tiny(0, 1) = 0, tiny(1, 1) = -5 * least;
+  for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage})
+    CHECK(svd(runtime, MatrixView(tiny), {.method = method}).values == std::vector{5 * least, 3 * least});
+}
+
+CORES_TEMPLATE_TEST_CASE("svd reports a value beyond the largest number as a verdict", "", float, double) {
+  using T = TestType;
+  for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack}) {
+    HostMatrix<T> a = filled<T>({40, 40}, [](index_t, index_t) { return std::numeric_limits<T>::max(); });
+    const Svd<T> found = svd(runtime, MatrixView(a), {.method = method});
+    CHECK(found.status.verdict == Verdict::overflow);
+    CHECK(found.norm > static_cast<double>(std::numeric_limits<T>::max()));
+    CHECK_THAT(to_string(found.status), ContainsSubstring("overflow"));
+  }
+}
+
+WORKERS_TEMPLATE_TEST_CASE("svd reports the place of NaN and infinity", "", float, double) {
+  using T = TestType;
+  for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
+    for (const Shape shape : {Shape{30, 20}, {20, 30}, {300, 300}})
+      for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack}) {
+        HostMatrix<T> a = svd_matrix<T>(shape, "uniform", 2);
+        a(7, 3) = bad;
+        const Svd<T> found = svd(runtime, MatrixView(a), {.method = method});
+        CHECK(found.status.verdict == Verdict::not_finite);
+        CHECK(found.status.row == 7);
+        CHECK(found.status.column == 3);
+        CHECK(to_string(found.status) == "not finite: A(8, 4)");
+        CHECK(found.values.empty());
+      }
+}
+
+WORKERS_TEST_CASE("svd reads tiles of any shape and memory with a leading dimension", "") {
+  const index_t m = 60, n = 45;
+  const HostMatrix<double> a = svd_matrix<double>({m, n}, "uniform", 2);
+  const SvdOptions options{.method = SvdMethod::two_stage};
+  const std::vector<double> reference = reference_singular_values(a);
+  Graph g(runtime);
+  const TileMatrix<double> A(runtime, m, n, {17, 8});
+  A.copy_from(a.data(), a.ld());
+  check(a, svd(g, A, options), options, reference);
+  const double poison = std::numeric_limits<double>::quiet_NaN();
+  HostMatrix<double> padded =
+      filled<double>({m + 3, n}, [&](index_t i, index_t j) { return i < m ? a(i, j) : poison; });
+  check(a, svd(runtime, MatrixView<double>(padded.data(), {m, n}, m + 3), options), options, reference);
+}
+
+CORES_TEST_CASE("svd refuses wrong options", "") {
+  HostMatrix<double> a = svd_matrix<double>({5, 4}, "uniform", 2);
+  const auto solve = [&](const SvdOptions& o) { return svd(runtime, MatrixView(a), o); };
+  CHECK_THROWS_AS(solve({.largest = 5}), ArgumentError);
+  CHECK_THROWS_AS(solve({.largest = -1}), ArgumentError);
+  CHECK_THROWS_AS(solve({.vectors = SvdVectors::all, .largest = 2}), ArgumentError);
+  CHECK_THROWS_AS(solve({.band = -1}), ArgumentError);
+}
+
+TEST_CASE("bidiagonal_svd finds small values of graded matrices to relative accuracy") {
+  // B = D1 K D2 with unit bidiagonal K: the product of the values is |det B|, and scaling B by rows of powers of two
+  // changes no digit of the smallest ones. The reference is the same matrix in long double, by one-sided Jacobi.
+  for (const double ratio : {0.5, 1e-3, 1e-9}) {
+    const index_t n = 12;
+    std::vector<double> d(n), e(n - 1);
+    for (std::size_t i = 0; i < n; ++i)
+      d[i] = std::pow(ratio, static_cast<double>(i)) * (1 + 0.1 * static_cast<double>(i));
+    for (std::size_t i = 0; i + 1 < n; ++i) e[i] = 0.7 * d[i];
+    std::vector<std::vector<long double>> x(n, std::vector<long double>(n, 0));  // rows of B
+    for (std::size_t i = 0; i < n; ++i) {
+      x[i][i] = d[i];
+      if (i + 1 < n) x[i][i + 1] = e[i];
+    }
+    const auto dot = [&](std::size_t p, std::size_t q) {
+      return std::inner_product(x[p].begin(), x[p].end(), x[q].begin(), 0.0L);
+    };
+    for (int sweep = 0; sweep < 40; ++sweep)  // rotations of rows
+      for (std::size_t p = 0; p < n; ++p)
+        for (std::size_t q = p + 1; q < n; ++q) {
+          const long double a = dot(p, p), b = dot(q, q), c = dot(p, q);
+          if (std::abs(c) <= 1e-19L * std::sqrt(a * b)) continue;
+          const long double zeta = (b - a) / (2 * c),
+                            t = (zeta < 0 ? -1 : 1) / (std::abs(zeta) + std::hypot(1.0L, zeta)),
+                            cosine = 1 / std::hypot(1.0L, t), sine = cosine * t;
+          for (std::size_t j = 0; j < n; ++j) {
+            const long double u = x[p][j], v = x[q][j];
+            x[p][j] = cosine * u - sine * v;
+            x[q][j] = sine * u + cosine * v;
+          }
+        }
+    std::vector<long double> reference;
+    for (std::size_t p = 0; p < n; ++p) reference.push_back(std::sqrt(dot(p, p)));
+    std::sort(reference.rbegin(), reference.rend());
+    for (const bool vectors : {false, true}) {
+      const BidiagonalSvd<double> found = bidiagonal_svd<double>(d, e, vectors);
+      REQUIRE(found.ok());
+      for (std::size_t i = 0; i < n; ++i) {
+        CAPTURE(ratio, i, found.values[i], static_cast<double>(reference[i]));
+        CHECK(std::abs(found.values[i] - static_cast<double>(reference[i])) <=
+              1e-14 * static_cast<double>(reference[i]));
+      }
+    }
+  }
+}
+
+TEST_CASE("bidiagonal_svd refuses lengths that do not conform") {
+  const std::vector<double> d(3), e(3);
+  CHECK_THROWS_AS(bidiagonal_svd<double>(d, e, false), ArgumentError);
+  CHECK(bidiagonal_svd<double>({}, {}, true).values.empty());
+}

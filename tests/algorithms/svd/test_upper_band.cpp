@@ -1,0 +1,153 @@
+#include "tests/support/shared_runtime.hpp"
+#include "tests/support/test.hpp"
+#include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
+#include <tesela/algorithms/svd/svd_matrices.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/runtime/errors.hpp>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+template <class T>
+double norm(const HostMatrix<T>& a) {
+  double squares = 0;
+  for (index_t k = 0; k < a.size(); ++k) squares += static_cast<double>(a.data()[k]) * static_cast<double>(a.data()[k]);
+  return std::sqrt(squares);
+}
+
+template <class T>
+HostMatrix<T> identity(index_t n) {
+  auto a = HostMatrix<T>::zeros(n, n);
+  for (index_t i = 0; i < n; ++i) a(i, i) = 1;
+  return a;
+}
+
+/// Returns Q, from apply(g, X) for an identity X in tiles of 37 columns.
+template <class T, class Apply>
+HostMatrix<T> formed(Graph& g, index_t n, const Apply& apply) {
+  HostMatrix<T> q = identity<T>(n);
+  const auto Q = TileMatrix<T>::map(g.runtime(), q.data(), n, n, q.ld(), {std::max<index_t>(n, 1), 37});
+  apply(g, Q);
+  REQUIRE(g.wait().ok());
+  Q.bring_home();
+  return q;
+}
+
+/// Checks that Q_left B Q_right^T = A and that both factors are orthogonal.
+template <class T>
+void check_product(const HostMatrix<T>& a, const HostMatrix<T>& left, const HostMatrix<T>& b,
+                   const HostMatrix<T>& right) {
+  const index_t n = a.rows();
+  if (n == 0) return;
+  const double root = std::sqrt(static_cast<double>(n)), bound = (std::is_same_v<T, float> ? 1e-6 : 5e-15) * root,
+               orthogonal = (std::is_same_v<T, float> ? 2e-5 : 1e-13) * root;
+  HostMatrix<T> product(n, n), rest = a.clone();
+  blas::gemm<T>(Op::none, Op::none, n, n, n, 1, left.data(), n, b.data(), n, 0, product.data(), n);
+  blas::gemm<T>(Op::none, Op::transpose, n, n, n, -1, product.data(), n, right.data(), n, 1, rest.data(), n);
+  CAPTURE(norm(rest), norm(a), bound);
+  CHECK(norm(rest) <= bound * norm(a));
+  for (const HostMatrix<T>* q : {&left, &right}) {
+    HostMatrix<T> gram = identity<T>(n);
+    blas::gemm<T>(Op::transpose, Op::none, n, n, n, -1, q->data(), n, q->data(), n, 1, gram.data(), n);
+    CAPTURE(norm(gram), orthogonal);
+    CHECK(norm(gram) <= orthogonal);
+  }
+}
+
+/// Returns the band as a full matrix, and requires zeros in the room for bulges.
+template <class T>
+HostMatrix<T> dense(const UpperBand<T>& band) {
+  const index_t n = band.order(), b = band.half_width();
+  auto a = HostMatrix<T>::zeros(n, n);
+  band.tiles().for_each_tile([&](const Tile<T>& tile, index_t, index_t column) {
+    const auto x = tile.read();
+    for (index_t j = 0; j < x.cols; ++j)
+      for (index_t r = 0; r < x.rows; ++r) {
+        const index_t i = column + j + r - (2 * b - 1);
+        if (i < 0 || i >= n) continue;
+        if (r < b - 1 || r > 2 * b - 1) REQUIRE(x(r, j) == 0);
+        a(i, column + j) = x(r, j);
+      }
+  });
+  return a;
+}
+
+/// Checks both stages for a matrix in tiles of w columns and a band in tiles of `window` columns.
+template <class T>
+void check(Runtime& runtime, const char* kind, index_t n, index_t b, index_t w, index_t window,
+           const ReduceToUpperBandOptions& options = {}, const BandToTridiagonalOptions& chase_options = {}) {
+  CAPTURE(kind, n, b, w, window, options.block, options.parts, chase_options.sweeps);
+  const HostMatrix<T> a = svd_matrix<T>({n, n}, kind, 5);
+  HostMatrix<T> work = a.clone();
+  Graph g(runtime);
+  const index_t clamped = std::clamp<index_t>(b, 1, std::max<index_t>(n - 1, 1));
+  const UpperBand<T> band(runtime, n, b, std::max<index_t>(2, ceil_div(window, clamped)) * clamped);
+  const auto A = TileMatrix<T>::map(runtime, work.data(), n, n, work.ld(),
+                                    {std::max<index_t>(n, 1), ceil_div(w, clamped) * clamped});
+  const auto reduction = reduce_to_upper_band(g, A, band, options);
+  REQUIRE(g.wait().ok());
+  const auto q_of = [&](const auto& of, Side side) {
+    return formed<T>(g, n, [&](Graph& graph, const TileMatrix<T>& Q) { of.apply(graph, side, Op::none, Q); });
+  };
+  const HostMatrix<T> b_dense = dense(band);
+  check_product(a, q_of(reduction, Side::left), b_dense, q_of(reduction, Side::right));
+  const auto chase = band_to_bidiagonal(g, band, chase_options);
+  const std::vector<T> d = chase.diagonal(), e = chase.off_diagonal();
+  REQUIRE(static_cast<index_t>(d.size()) == n);
+  auto bidiagonal = HostMatrix<T>::zeros(n, n);
+  for (index_t i = 0; i < n; ++i) {
+    bidiagonal(i, i) = d[static_cast<std::size_t>(i)];
+    if (i + 1 < n) bidiagonal(i, i + 1) = e[static_cast<std::size_t>(i)];
+  }
+  check_product(b_dense, q_of(chase, Side::left), bidiagonal, q_of(chase, Side::right));
+}
+
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal: A = U B V^T", "", float, double) {
+  for (const auto& [b, w, window] : std::vector<std::array<index_t, 3>>{
+           {1, 1, 5}, {2, 6, 4}, {3, 300, 300}, {8, 16, 40}, {32, 64, 128}, {64, 128, 128}})
+    for (const index_t n : {0, 1, 2, 3, 4, 9, 33, 64, 65, 100}) check<TestType>(runtime, "uniform", n, b, w, window);
+  for (const index_t n : {130, 257}) {
+    check<TestType>(runtime, "uniform", n, 8, 40, 32, {.block = 64, .parts = 3}, {.sweeps = 1});
+    check<TestType>(runtime, "normal", n, 8, 40, 1000, {.block = 16, .parts = 1}, {.sweeps = 3});
+    check<TestType>(runtime, "uniform", n, 32, 128, 96, {.block = 32, .parts = 1});
+  }
+  for (const char* kind : {"graded", "zero", "rank:1", "rank:20", "kahan", "band:4"})
+    check<TestType>(runtime, kind, 75, 8, 24, 32);
+}
+
+CORES_TEST_CASE("band_to_bidiagonal: reflectors that are not kept give the same values", "") {
+  const index_t n = 150, b = 8;
+  std::vector<std::vector<double>> found;
+  for (const bool vectors : {true, false}) {
+    HostMatrix<double> a = svd_matrix<double>({n, n}, "uniform", 5);
+    Graph g(runtime);
+    const UpperBand<double> band(runtime, n, b, 32);
+    const auto A = TileMatrix<double>::map(runtime, a.data(), n, n, n, {n, 48});
+    const auto reduction = reduce_to_upper_band(g, A, band, {.vectors = vectors});
+    const auto chase = band_to_bidiagonal(g, band, {.vectors = vectors});
+    found.push_back(chase.diagonal());
+    REQUIRE(g.wait().ok());
+    if (vectors) continue;
+    const TileMatrix<double> X(runtime, n, 1, {n, 1});
+    CHECK_THROWS_AS(reduction.apply(g, Side::left, Op::none, X), ArgumentError);
+    CHECK_THROWS_AS(chase.apply(g, Side::left, Op::none, X), ArgumentError);
+  }
+  CHECK(found[0] == found[1]);
+}
+
+CORES_TEST_CASE("UpperBand and reduce_to_upper_band refuse other shapes", "") {
+  CHECK_THROWS_AS(UpperBand<double>(runtime, -1, 2, 4), ArgumentError);
+  CHECK_THROWS_AS(UpperBand<double>(runtime, 10, 4, 4), ArgumentError);
+  CHECK_THROWS_AS(UpperBand<double>(runtime, 10, 4, 9), ArgumentError);
+  Graph g(runtime);
+  const UpperBand<double> band(runtime, 10, 2, 4);
+  for (const auto& [m, n, mb, nb] :
+       std::vector<std::array<index_t, 4>>{{9, 10, 9, 10}, {10, 10, 5, 10}, {10, 10, 10, 3}, {9, 9, 9, 9}}) {
+    const TileMatrix<double> A(runtime, m, n, {mb, nb});
+    CHECK_THROWS_AS(reduce_to_upper_band(g, A, band), ArgumentError);
+  }
+}

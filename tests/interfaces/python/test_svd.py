@@ -1,0 +1,62 @@
+"""Singular values, compared with SciPy's."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from conftest import dtypes, eps, laid_out, layouts, norm, random, seeds
+from hypothesis import given, strategies as st
+
+import tesela
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.booleans(), dtypes, layouts, seeds)
+def test_svd_agrees_with_scipy(m, n, full_matrices, dtype, layout, seed):
+    a = random(seed, m, n).astype(dtype)
+    given = laid_out(a, layout)
+    u, s, vh = tesela.svd(given, full_matrices=full_matrices)
+    k = min(m, n)
+    bound = 20 * (m + n + 1) * eps(dtype)
+    assert u.dtype == s.dtype == vh.dtype == dtype
+    assert u.shape == (m, m if full_matrices else k) and vh.shape == (n if full_matrices else k, n)
+    assert np.array_equal(given, a)
+    assert norm((u[:, :k] * s) @ vh[:k] - a) <= bound * norm(a)
+    assert norm(u.T.astype(float) @ u - np.eye(u.shape[1])) <= bound
+    assert norm(vh.astype(float) @ vh.T - np.eye(len(vh))) <= bound
+    if k > 0:
+        expected = scipy.linalg.svd(a.astype(float), compute_uv=False)
+        assert norm(s - expected) <= bound * norm(a)
+        assert norm(tesela.svdvals(given) - expected) <= bound * norm(a)
+        assert np.array_equal(tesela.svd(given, compute_uv=False), tesela.svdvals(given))
+
+
+def test_large_matrices_agree_with_scipy():
+    for m, n in ((1600, 1600), (900, 1700)):
+        a = random(m, m, n)
+        u, s, vh = tesela.svd(a, full_matrices=False)
+        assert np.abs(s - np.linalg.norm(a.T @ u, axis=0)).max() <= 1e-12 * s[0]
+        assert norm((u * s) @ vh - a) <= 1e-13 * norm(a)
+
+
+def test_stacks_of_matrices():
+    a = random(7, 2, 3, 5, 4)
+    u, s, vh = tesela.svd(a, full_matrices=False)
+    assert u.shape == (2, 3, 5, 4) and s.shape == (2, 3, 4) and vh.shape == (2, 3, 4, 4)
+    assert norm((u * s[..., None, :]) @ vh - a) <= 1e-13 * norm(a)
+    assert tesela.svdvals(a).shape == (2, 3, 4)
+
+
+def test_results_and_failures():
+    found = tesela.svd(np.diag([3.0, 4.0]))
+    assert found.s.tolist() == [4, 3] and len(found) == 3 and "4." in repr(found)
+    assert tesela.svdvals(np.full((3, 3), 1e-310)).max() == pytest.approx(3e-310, rel=1e-12)
+    for bad in (np.nan, np.inf):
+        a = np.eye(3)
+        a[1, 2] = bad
+        with pytest.raises(np.linalg.LinAlgError, match=r"a\[1, 2\]"):
+            tesela.svd(a)
+    with pytest.raises(np.linalg.LinAlgError, match="overflow"):
+        tesela.svdvals(np.full((4, 4), 1e308))
+    with pytest.raises(ValueError, match="lapack_driver"):
+        tesela.svd(np.eye(2), lapack_driver="other")
+    with pytest.raises(ValueError):
+        tesela.svd(np.ones(3))

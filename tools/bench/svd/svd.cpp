@@ -1,0 +1,75 @@
+#include "tools/problems/svd/svd.hpp"
+
+#include "tools/app/arguments.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/bench/harness/factor_options.hpp"
+#include "tools/bench/harness/report.hpp"
+#include <tesela/algorithms/svd/svd_matrices.hpp>
+#include <tesela/runtime/require.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tesela::bench {
+namespace {
+
+struct SvdBenchOptions : FactorOptions {
+  std::vector<index_t> n{2048};
+  index_t m = 0, band = 0;
+  std::vector<std::string> jobs{"vectors", "values"};
+  std::string random = "uniform";
+};
+
+template <class T>
+void run(SvdBenchOptions o) {
+  static_cast<void>(svd_matrix<T>({0, 0}, o.random, 1));  // throws for a wrong kind
+  for (const index_t n : o.n) require(n >= 1, "bench svd", "--n", n, " is less than 1");
+  if (o.peers.empty()) o.peers = {"tesela", "lapack"};
+  require(!o.on_device(), "bench svd", "--data", "svd works in host memory");
+  o.resolve("svd");
+  Runtime runtime(o.runtime());
+  Report report("svd", o, &runtime);
+  const double ceiling = measure_gemm_ceiling<T>(report, runtime);
+  for (const index_t n : o.n)
+    for (const std::string& job : o.jobs) {
+      const index_t m = o.m > 0 ? o.m : n;
+      const SvdVectors vectors = job == "values" ? SvdVectors::none : SvdVectors::economic;
+      cli::SvdProblem<T> problem{{m, n},  {.vectors = vectors, .band = o.band}, "", o.random, 1, o.common.seed,
+                                 &runtime};
+      problem.load();
+      const auto peers = make_peers(o.peers, "auto", cli::svd_table<T>(true), problem);
+      report.add(Case{m == n ? fmt::format("n = {}, {}", n, job) : fmt::format("{} x {}, {}", m, n, job), m, n, 0, "",
+                      o.data, "GFLOP/s"},
+                 alternate(peers, o.common.repeat), ceiling,
+                 [&](double seconds) { return svd_flops(m, n, vectors) / seconds * 1e-9; });
+    }
+  report.note(
+      fmt::format("{}; rates by 4 m n^2 - 4/3 n^3 (values) and three times as many (vectors), whatever a peer "
+                  "really does",
+                  o.random));
+  report.finish();
+}
+
+const cli::Command svd_command(
+    cli::Command::Group::bench, "svd", "the singular value decomposition against LAPACK's gesdd", [](cli::App& app) {
+      auto o = std::make_shared<SvdBenchOptions>();
+      o->common.repeat = 5;
+      o->add_to(app, "svd");
+      app.add_option("-n,--n", o->n, "columns of A (and rows without --m); several: one case each for every job")
+          ->delimiter(',')
+          ->capture_default_str();
+      app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::positive());
+      app.add_option("--jobs", o->jobs, "values, vectors or both (default: both)")
+          ->delimiter(',')
+          ->check(cli::one_of({"values", "vectors"}));
+      app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
+          ->transform(cli::positive());
+      o->add_peers(app, peer_names(cli::svd_table<double>(true)));
+      cli::add_random(app, o->random, svd_kinds());
+      return std::function<int()>(
+          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

@@ -1,0 +1,129 @@
+#include "tools/checks/svd_error.hpp"
+
+#include "tools/checks/eig_error.hpp"
+#include <tesela/algorithms/support/measured.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack_svd.hpp>
+#include <tesela/tiles/filled.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela {
+namespace {
+
+template <class T>
+int exponent_of(const HostMatrix<T>& a) {
+  double largest = 0;
+  for (index_t k = 0; k < a.size(); ++k) largest = std::max(largest, std::abs(static_cast<double>(a.data()[k])));
+  return largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+}
+
+template <class T>
+HostMatrix<double> scaled(const HostMatrix<T>& a, int exponent) {
+  return filled<double>(a.shape(),
+                        [&](index_t i, index_t j) { return std::ldexp(static_cast<double>(a(i, j)), -exponent); });
+}
+
+double frobenius(const HostMatrix<double>& a) {
+  long double squares = 0;  // n^2 terms of one sign
+  for (index_t k = 0; k < a.size(); ++k) squares += static_cast<long double>(a.data()[k] * a.data()[k]);
+  return std::sqrt(static_cast<double>(squares));
+}
+
+/// Returns the first columns of x times factors.
+template <class T>
+HostMatrix<double> scaled_columns(const HostMatrix<T>& x, const std::vector<double>& factors) {
+  return filled<double>({x.rows(), static_cast<index_t>(factors.size())}, [&](index_t i, index_t j) {
+    return static_cast<double>(x(i, j)) * factors[static_cast<std::size_t>(j)];
+  });
+}
+
+/// Returns the larger number, or NaN if one is NaN.
+double worst(double x, double y) { return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y); }
+
+/// Returns the largest norm of a column of op(A) X - Y.
+double largest_column(Op op, const HostMatrix<double>& a, const HostMatrix<double>& x, HostMatrix<double> y) {
+  if (y.size() == 0) return 0;
+  blas::gemm<double>(op, Op::none, y.rows(), y.cols(), x.rows(), 1, a.data(), a.ld(), x.data(), x.ld(), -1, y.data(),
+                     y.ld());
+  double largest = 0;
+  for (index_t j = 0; j < y.cols(); ++j) {
+    double squares = 0;
+    for (index_t i = 0; i < y.rows(); ++i) squares += y(i, j) * y(i, j);
+    largest = worst(largest, std::sqrt(squares));
+  }
+  return largest;
+}
+
+}  // namespace
+
+template <class T>
+SvdBounds svd_bounds(index_t m, index_t n) {
+  const EigBounds bounds = eig_bounds<T>(std::max(m, n));
+  return {bounds.value, bounds.orthogonality};
+}
+
+template <class T>
+SvdError svd_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& u,
+                   const HostMatrix<T>& v) {
+  const blas::Threads threads(blas::threads_for(std::max(a.rows(), a.cols())));
+  SvdError error{0, eigenvector_orthogonality(u, u.cols(), 1), eigenvector_orthogonality(v, v.cols(), 1)};
+  const int exponent = exponent_of(a);
+  std::vector<double> s = values;
+  for (double& value : s) value = std::ldexp(value, -exponent);
+  const std::vector<double> ones(s.size(), 1);
+  const HostMatrix<double> whole = scaled(a, exponent);
+  error.residual = worst(largest_column(Op::none, whole, scaled_columns(v, ones), scaled_columns(u, s)),
+                         largest_column(Op::transpose, whole, scaled_columns(u, ones), scaled_columns(v, s)));
+  const double norm = frobenius(whole);
+  if (norm > 0) error.residual /= !s.empty() && s.front() > 0 ? std::min(s.front(), norm) : norm;
+  return error;
+}
+
+template <class T>
+std::vector<double> reference_singular_values(const HostMatrix<T>& a) {
+  const blas::Threads threads(blas::threads_for(std::max(a.rows(), a.cols())));
+  const int exponent = exponent_of(a);
+  HostMatrix<double> copy = scaled(a, exponent);
+  std::vector<double> s(static_cast<std::size_t>(std::min(a.rows(), a.cols())));
+  if (lapack::gesdd<double>(lapack::SingularVectors::none, a.rows(), a.cols(), copy.data(), copy.ld(), s.data(),
+                            nullptr, 1, nullptr, 1) != 0)
+    return {};
+  for (double& value : s) value = std::ldexp(value, exponent);
+  return s;
+}
+
+double singular_value_error(const std::vector<double>& values, const std::vector<double>& reference) {
+  if (values.size() > reference.size()) return std::numeric_limits<double>::quiet_NaN();
+  const double norm = reference.empty() || reference.front() == 0 ? 1 : reference.front();
+  double largest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    largest = worst(largest, values[i] == reference[i] ? 0 : std::abs(values[i] / norm - reference[i] / norm));
+  return largest;
+}
+
+template <class T>
+double norm_drift(const HostMatrix<T>& a, const std::vector<double>& values) {
+  const int exponent = exponent_of(a);
+  const double norm = frobenius(scaled(a, exponent));
+  double squares = 0;
+  for (const double value : values) {
+    const double s = std::ldexp(value, -exponent);
+    squares += s * s;
+  }
+  return std::abs(std::sqrt(squares) - norm) / (norm > 0 ? norm : 1);
+}
+
+#define TESELA_INSTANTIATE(T)                                                                         \
+  template SvdBounds svd_bounds<T>(index_t, index_t);                                                 \
+  template SvdError svd_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, \
+                              const HostMatrix<T>&);                                                  \
+  template std::vector<double> reference_singular_values(const HostMatrix<T>&);                       \
+  template double norm_drift(const HostMatrix<T>&, const std::vector<double>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela

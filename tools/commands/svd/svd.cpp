@@ -1,0 +1,150 @@
+#include "tools/problems/svd/svd.hpp"
+
+#include "tools/app/arguments.hpp"
+#include "tools/app/choices.hpp"
+#include "tools/app/command.hpp"
+#include "tools/app/matrix_outputs.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/app/outputs.hpp"
+#include "tools/app/runs.hpp"
+#include "tools/app/sizes.hpp"
+#include <tesela/algorithms/svd/svd_matrices.hpp>
+#include <tesela/runtime/require.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  index_t m = -1, n = -1, band = 0, largest = -1;
+  std::string a, random = "uniform", method = "auto", out, out_u, out_v;
+  double scale = 1;
+  bool values = false, full = false, compare = true;
+};
+
+/// Largest min(m, n) whose values are compared with LAPACK's.
+constexpr index_t most_compared = 2048;
+
+SvdOptions svd_options(const Options& o) {
+  SvdOptions options{.method = find_named(svd_methods(), o.method).value_or(SvdMethod::automatic), .band = o.band};
+  options.vectors = o.values ? SvdVectors::none : o.full ? SvdVectors::all : SvdVectors::economic;
+  if (o.largest >= 0) options.largest = o.largest;
+  return options;
+}
+
+void resolve(Options& o) {
+  if (!o.a.empty()) {
+    const Shape shape = probe_matrix(o.a).shape;
+    o.m = shape.rows, o.n = shape.cols;
+  }
+  if (o.n < 0) o.n = o.m < 0 ? 1000 : o.m;
+  if (o.m < 0) o.m = o.n;
+  require(o.largest <= std::min(o.m, o.n), "svd", "--largest", o.largest, " of ", std::min(o.m, o.n), " values");
+  require(!o.values || (o.out_u.empty() && o.out_v.empty()), "svd", "--values", "excludes --out-u and --out-v");
+  require(!o.full || o.largest < 0, "svd", "--full", "excludes --largest");
+}
+
+/// Reports the measured errors.
+template <class T>
+void report_errors(const Options& o, const SvdProblem<T>& problem, const Svd<T>& found, Report& report) {
+  const index_t k = std::min(o.m, o.n), count = std::ssize(found.values);
+  // Values below the smallest number are rounded.
+  const double rounding = found.norm > 0 ? std::numeric_limits<double>::denorm_min() / found.norm : 0;
+  const SvdBounds bounds = svd_bounds<T>(o.m, o.n);
+  if (o.compare && k <= most_compared)
+    report.check("max_error", Measured{singular_value_error(found.values, reference_singular_values(problem.a)),
+                                       bounds.value + rounding});
+  if (count == k) {
+    report.check("norm_drift", Measured{norm_drift(problem.a, found.values), bounds.value + rounding});
+    if (k > 0 && found.values.back() > 0) report.check("condition", found.norm / found.values.back());
+  }
+  if (o.values) return;
+  const SvdError error = svd_error(problem.a, found.values, *found.u, *found.v);
+  report.check("residual", Measured{error.residual, bounds.value + rounding});
+  report.check("orthogonality_u", Measured{error.orthogonality_u, bounds.orthogonality});
+  report.check("orthogonality_v", Measured{error.orthogonality_v, bounds.orthogonality});
+}
+
+template <class T>
+int run(Options o) {
+  Report report("svd", o.common);
+  if (o.a.empty()) static_cast<void>(svd_matrix<T>({0, 0}, o.random, 1));  // throws for a wrong kind
+  resolve(o);
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = std::min(m, n);
+  require_memory("svd", "A, its copies and the vectors",
+                 (2 * m * n + (o.values ? 2 * k * k : 5 * k * k + (o.full ? m * m + n * n : k * (m + n)))) * sizeof(T));
+  SvdProblem<T> problem{{o.m, o.n}, svd_options(o), o.a, o.random, o.scale, o.common.seed};
+  report.problem() = {{"m", o.m},
+                      {"n", o.n},
+                      {"input", o.a.empty() ? o.random : o.a},
+                      {"vectors", o.values ? "none"
+                                  : o.full ? "all"
+                                           : "economic"},
+                      {"precision", o.common.precision},
+                      {"seed", o.common.seed}};
+  if (o.scale != 1) report.problem()["scale"] = o.scale;
+  if (o.largest >= 0) report.problem()["largest"] = o.largest;
+  Svd<T> found;
+  {
+    Runtime runtime(o.common.runtime());
+    problem.runtime = &runtime;
+    problem.load();
+    const auto solver = find_method(svd_table<T>(false), o.method).solver(problem);
+    run_timed(o.common, runtime, report, solver, svd_flops(o.m, o.n, problem.options.vectors));
+    found = solver.result();
+  }
+  report.problem()["method"] = name_of(svd_methods(), found.method);
+  if (found.half_width > 0) report.problem()["band"] = found.half_width;
+  if (!found.status.ok()) {
+    report.fail(to_string(found.status));
+    return report.finish();
+  }
+  report.check("found", static_cast<double>(found.values.size()));
+  if (o.common.check) report_errors(o, problem, found, report);
+  HostMatrix<double> values(std::ssize(found.values), 1);
+  std::copy(found.values.begin(), found.values.end(), values.data());
+  const HostMatrix<T> none;
+  write_matrices(report, {{"singular values", o.out, values, OneColumn::vector},
+                          {"U", o.out_u, found.u ? *found.u : none},
+                          {"V", o.out_v, found.v ? *found.v : none}});
+  return report.finish();
+}
+
+const Command svd_command(Command::Group::top, "svd", "singular value decomposition A = U S V^T", [](App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(non_negative())->generates();
+  app.add_option("-n,--n", o->n, "columns of A (default: 1000)")->transform(non_negative())->generates();
+  auto* random = add_random(app, o->random, svd_kinds());
+  auto* scale = app.add_option("--scale", o->scale, "generated elements are multiplied by this")->capture_default_str();
+  add_input(app, "-a,--a", o->a, "read A from FILE (Matrix Market or .npy)")
+      ->excludes(app.get_option("--m"))
+      ->excludes(app.get_option("--n"))
+      ->excludes(random)
+      ->excludes(scale);
+  choices(svd_table<double>(false)).add_option(app, "--method", o->method);
+  app.add_flag("--values", o->values, "singular values only");
+  auto* full = app.add_flag("--full", o->full, "square U and V, m x m and n x n");
+  app.get_option("--values")->excludes(full);
+  app.add_option("--largest", o->largest, "the K largest values and their vectors")
+      ->transform(non_negative())
+      ->excludes(full);
+  app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
+      ->transform(positive());
+  app.add_flag("!--no-compare", o->compare, "do not compare with LAPACK's gesdd (done up to min(m, n) = 2048)");
+  add_output(app, Output::matrix, "-o,--out", o->out, "write the singular values to FILE (.mtx or .npy)");
+  add_output(app, Output::matrix, "--out-u", o->out_u, "write U to FILE, a column for each value");
+  add_output(app, Output::matrix, "--out-v", o->out_v, "write V to FILE, a column for each value");
+  o->common.add_to(app);
+  app.footer(
+      "Examples:\n"
+      "  tesela svd -a A.mtx --out-u U.npy -o s.npy --out-v V.npy\n"
+      "  tesela svd -m 3000 -n 500 --largest 10 --json -");
+  return std::function<int()>([o] { return run_in_precision(*o, run<float>, run<double>); });
+});
+
+}  // namespace
+}  // namespace tesela::cli

@@ -1,0 +1,130 @@
+#include "tools/problems/svd/svd.hpp"
+
+#include "tools/app/numbers.hpp"
+#include <tesela/algorithms/svd/svd_matrices.hpp>
+#include <tesela/host/lapack_svd.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela::cli {
+
+template <class T>
+void SvdProblem<T>::load() {
+  const PausedWorkers paused;
+  if (!file.empty()) {
+    a = read_matrix<T>(file);
+    return;
+  }
+  a = svd_matrix<T>(shape, random, seed);
+  const T factor = in_precision<T>("svd", "--scale", scale);
+  if (factor == T(1)) return;
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) {
+      a(i, j) *= factor;
+      if (!std::isfinite(a(i, j)))
+        throw ArgumentError("svd", "--scale", fmt::format("A({}, {}) overflows", i + 1, j + 1));
+    }
+}
+
+namespace {
+
+template <class T>
+Solver<Svd<T>> by_graph(SvdProblem<T>& p, SvdMethod method) {
+  const auto found = std::make_shared<Svd<T>>();
+  const auto run = [&p, found, method](Graph* g) {
+    SvdOptions options = p.options;
+    options.method = method;
+    const index_t m = p.a.rows(), n = p.a.cols();
+    const auto A =
+        TileMatrix<T>::map(*p.runtime, p.a.data(), m, n, p.a.ld(), {std::max<index_t>(m, 1), std::max<index_t>(n, 1)});
+    *found = svd(*g, A, options);
+  };
+  return {[found] { *found = {}; }, run, {}, [found] { return std::move(*found); }};
+}
+
+template <class T>
+Solver<Svd<T>> by_gesdd(SvdProblem<T>& p) {
+  struct State {
+    std::vector<T> s;
+    HostMatrix<T> u, vt;
+  };
+  const auto state = std::make_shared<State>();
+  const index_t m = p.a.rows(), n = p.a.cols(), k = std::min(m, n);
+  const SvdVectors vectors = p.options.vectors;
+  const auto prepare = [&p, state, m, n, k, vectors] {
+    state->s.resize(static_cast<std::size_t>(k));
+    if (p.work.size() == 0) p.work = HostMatrix<T>(m, n);
+    std::copy_n(p.a.data(), p.a.size(), p.work.data());
+    if (vectors == SvdVectors::none) return;
+    const bool all = vectors == SvdVectors::all;
+    state->u = HostMatrix<T>::zeros(m, all ? m : k), state->vt = HostMatrix<T>::zeros(all ? n : k, n);
+  };
+  const auto run = [&p, state, m, n, vectors](Graph*) {
+    lapack::gesdd(static_cast<lapack::SingularVectors>(vectors), m, n, p.work.data(), p.work.ld(), state->s.data(),
+                  state->u.data(), state->u.ld(), state->vt.data(), state->vt.ld());
+  };
+  const auto result = [state] {
+    Svd<T> found;
+    found.method = SvdMethod::lapack;
+    for (const T s : state->s) found.values.push_back(static_cast<double>(s));
+    if (!found.values.empty()) found.norm = found.values.front();
+    HostMatrix<T> v(state->vt.cols(), state->vt.rows());
+    for (index_t j = 0; j < v.cols(); ++j)
+      for (index_t i = 0; i < v.rows(); ++i) v(i, j) = state->vt(j, i);
+    found.u.emplace(state->u.clone());
+    found.v.emplace(std::move(v));
+    return found;
+  };
+  return {prepare, run, {}, result};
+}
+
+}  // namespace
+
+template <class T>
+std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool benchmark) {
+  using Row = Method<SvdProblem<T>, Svd<T>>;
+  std::vector<Row> rows;
+  for (const Named<SvdMethod>& method : svd_methods())
+    rows.push_back({method.name, method.about, Row::Place::graph,
+                    [value = method.value](SvdProblem<T>& p) { return by_graph(p, value); }});
+  if (!benchmark) return rows;
+  rows.back().place = Row::Place::cores;
+  rows.back().solver = by_gesdd<T>;
+  return rows;
+}
+
+template <class T>
+double check_peer(const std::string& peer, SvdProblem<T>& p, const Svd<T>& found) {
+  if (!found.status.ok()) throw bench::WrongResult(peer + ": " + to_string(found.status));
+  const PausedWorkers paused;
+  const SvdBounds bounds = svd_bounds<T>(p.a.rows(), p.a.cols());
+  double largest = norm_drift(p.a, found.values) / bounds.value;
+  if (p.options.largest) largest = 0;
+  const auto add = [&](double error, double bound) { largest = error / bound <= largest ? largest : error / bound; };
+  if (p.options.vectors == SvdVectors::none) {
+    add(singular_value_error(found.values, reference_singular_values(p.a)), bounds.value);
+  } else {
+    const SvdError error = svd_error(p.a, found.values, *found.u, *found.v);
+    add(error.residual, bounds.value);
+    add(error.orthogonality_u, bounds.orthogonality);
+    add(error.orthogonality_v, bounds.orthogonality);
+  }
+  if (!(largest <= 1))
+    throw bench::WrongResult(
+        fmt::format("{}: {}: an error is {:.3g} times its bound", peer, to_string(p.shape), largest));
+  return largest;
+}
+
+#define TESELA_INSTANTIATE(T)                                          \
+  template struct SvdProblem<T>;                                       \
+  template std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool); \
+  template double check_peer(const std::string&, SvdProblem<T>&, const Svd<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::cli
