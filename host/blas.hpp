@@ -47,7 +47,7 @@ void syr2k(index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, i
 template <class T>
 void syrk(index_t n, index_t k, T alpha, const T* a, index_t lda, T* c, index_t ldc);
 
-/// Kind of a triangular matrix; the rest of its square is not read.
+/// Kind of a triangular matrix: upper, or unit_lower with ones on the diagonal; the rest of its square is not read.
 enum class Triangle : std::uint8_t { upper, unit_lower };
 
 /// Computes B = alpha op(A) B (left) or B = alpha B op(A) (right), A triangular; B is m x n (BLAS trmm).

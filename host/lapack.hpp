@@ -34,8 +34,8 @@ int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
 /// Results of gelsd other than X.
 template <class T>
 struct Gelsd {
-  int info = 0;  ///< LAPACK's info: positive if the singular values did not converge
-  index_t rank = 0;
+  int info = 0;                    ///< LAPACK's info: positive if the singular values did not converge
+  index_t rank = 0;                ///< number of singular values above the threshold
   std::vector<T> singular_values;  ///< of the given A, descending
 };
 

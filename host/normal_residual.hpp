@@ -35,6 +35,7 @@ class NormalResidual {
     /// ||r||_2 / (||A||_F ||x||_2 + ||b||_2): small for solutions of consistent equations.
     double equation_error = 0;
   };
+  /// Returns the errors of all columns.
   Result result() const;
   std::vector<double> residual_norms() const;  ///< ||r||_2 of each column
 

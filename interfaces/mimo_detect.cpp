@@ -3,16 +3,52 @@
 #include "interfaces/python/signals.hpp"
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 
+#include <complex>
+#include <limits>
+#include <nanobind/stl/complex.h>
+
 namespace tesela::python {
 namespace {
 
 struct DetectionResult {
-  AnyArray labels, distances, nodes;
+  AnyArray points, bits, labels, distances, nodes;
   index_t uncertified = 0, ties = 0, failed = 0;
 };
 
-DetectionResult result_of(const Signals& signals, Detection found) {
+/// Returns the points of the labels, complex in the precision T; NaN for a signal without an answer.
+template <class T>
+nb::object points_of(const Signals& signals, const std::vector<Constellation>& alphabets,
+                     const HostMatrix<int>& labels) {
+  HostMatrix<T> re(labels.rows(), labels.cols()), im(labels.rows(), labels.cols());
+  for (index_t k = 0; k < labels.cols(); ++k)
+    for (index_t j = 0; j < labels.rows(); ++j) {
+      const Constellation& c = alphabets[static_cast<std::size_t>(j)];
+      std::complex<double> point = std::numeric_limits<double>::quiet_NaN();
+      if (labels(j, k) >= 0) point = c.points[static_cast<std::size_t>(labels(j, k))];
+      if (c.alternating && k % 2 == 1) point *= std::complex<double>(0, 1);
+      re(j, k) = static_cast<T>(point.real());
+      im(j, k) = static_cast<T>(point.imag());
+    }
+  const nb::object turned = of_signals(signals, std::move(im)).attr("__mul__")(std::complex<double>(0, 1));
+  return of_signals(signals, std::move(re)).attr("__add__")(turned);
+}
+
+/// Returns the bits of the labels by streams, the most significant one first; -1 for a signal without an answer.
+nb::object bits_of(const Signals& signals, const std::vector<Constellation>& alphabets, const HostMatrix<int>& labels) {
+  index_t all = 0, row = 0;
+  for (const Constellation& c : alphabets) all += c.bits();
+  HostMatrix<int> bits(all, labels.cols());
+  for (index_t j = 0; j < labels.rows(); ++j)
+    for (int bit = alphabets[static_cast<std::size_t>(j)].bits() - 1; bit >= 0; --bit, ++row)
+      for (index_t k = 0; k < labels.cols(); ++k) bits(row, k) = labels(j, k) < 0 ? -1 : labels(j, k) >> bit & 1;
+  return of_signals(signals, std::move(bits));
+}
+
+DetectionResult result_of(const Signals& signals, const std::vector<Constellation>& alphabets, Detection found) {
   DetectionResult result;
+  result.points = signals.single() ? points_of<float>(signals, alphabets, found.labels)
+                                   : points_of<double>(signals, alphabets, found.labels);
+  result.bits = bits_of(signals, alphabets, found.labels);
   result.uncertified = found.uncertified();
   result.ties = found.ties();
   result.failed = found.failed();
@@ -45,7 +81,7 @@ DetectionResult detect(const ArrayLike& h, const ArrayLike& y, nb::handle conste
       return mimo_detect(g, signals.shape(), H, Y, alphabets, options);
     });
   };
-  DetectionResult result = result_of(signals, in_precision_of(signals, with));
+  DetectionResult result = result_of(signals, alphabets, in_precision_of(signals, with));
   if (result.failed > 0)
     raise_lin_alg_error("mimo_detect: " + std::to_string(result.failed) +
                             " signals have no answer, since columns of their channels are dependent",
@@ -55,6 +91,11 @@ DetectionResult detect(const ArrayLike& h, const ArrayLike& y, nb::handle conste
 
 const Part part([](nb::module_& m) {
   ResultClass<DetectionResult>(m, "DetectionResult", "Result of `mimo_detect`.")
+      .member("points", &DetectionResult::points,
+              "Detected s, complex: (streams, signals) or (signals, streams) as y, for one signal (streams,).")
+      .member("bits", &DetectionResult::bits,
+              "(bits, signals) or (signals, bits), for one signal (bits,): 0 and 1 by streams, a label's most "
+              "significant bit first, in the order of mimo_soft's `llrs`.")
       .member("labels", &DetectionResult::labels,
               "(streams, signals) or (signals, streams) as y, for one signal (streams,): index of each point in its "
               "constellation.")
@@ -63,8 +104,9 @@ const Part part([](nb::module_& m) {
       .member("uncertified", &DetectionResult::uncertified,
               "Signals whose search stopped at `max_nodes`, with the best vector found.")
       .member("ties", &DetectionResult::ties, "Signals with a second vector at the same distance up to rounding.")
-      .member("failed", &DetectionResult::failed, "Signals without an answer, whose labels are -1.")
-      .prints({"labels", "uncertified", "ties", "failed"});
+      .member("failed", &DetectionResult::failed,
+              "Signals without an answer, whose labels and bits are -1 and whose points are NaN.")
+      .prints({"points", "uncertified", "ties", "failed"});
   m.def("mimo_detect", detect, "h"_a, "y"_a, "constellation"_a, nb::kw_only(), "method"_a = "sd", "n0"_a = 0.0,
         "order"_a = "mmse-vblast", "max_nodes"_a = 0, "layout"_a = "auto",
         R"(Detect the vectors s that several streams sent, from the antennas' y = h s + noise.
@@ -104,8 +146,9 @@ Examples
 >>> import numpy as np, tesela
 >>> h = np.array([[1, 0.5j], [0.2, 1]])
 >>> sent = np.array([1 - 1j, -1 - 1j]) / np.sqrt(2)
->>> tesela.mimo_detect(h, h @ sent, "qpsk").labels
-array([1, 3], dtype=int32)
+>>> found = tesela.mimo_detect(h, h @ sent, "qpsk")
+>>> found.points.round(3), found.labels, found.bits
+(array([ 0.707-0.707j, -0.707-0.707j]), array([1, 3], dtype=int32), array([0, 1, 1, 1], dtype=int32))
 )");
 });
 

@@ -26,7 +26,7 @@ struct EquationResult {
 };
 
 struct SemResult {
-  std::string status;
+  std::string status, covariance_type;
   std::map<std::string, EquationResult> equations;
   std::vector<std::string> labels, dropped_instruments;
   index_t observations = 0, dropped_rows = 0;
@@ -248,13 +248,14 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
     return estimate(g, std::move(loaded.data), loaded.model, options, loaded.groups);
   });
   SemResult result;
+  result.covariance_type = covariance_name(options, loaded.groups);
   result.text = summary(found, loaded, options, level);
   result.status = description(found.status);
   result.labels = loaded.labels;
   for (std::size_t i = 0; i < found.equations.size(); ++i) {
     EquationEstimate& equation = found.equations[i];
     if (equation.status != EquationStatus::ok && result.status == "ok")
-      result.status = "equation " + loaded.labels[i] + ": " + description(equation.status);
+      result.status = "equation " + loaded.labels[i] + ": " + description(equation);
     result.equations.emplace(loaded.labels[i], equation_result(equation, loaded, i, options.divisor, level));
   }
   for (const index_t column : found.dropped_instruments) result.dropped_instruments.push_back(loaded.name(column));
@@ -290,8 +291,10 @@ const Part part([](nb::module_& m) {
       .member("f", &EquationResult::f, "Wald's statistic of all slopes over their number; NaN without any.")
       .member("f_df", &EquationResult::f_df, "Its two degrees of freedom.")
       .member("f_p", &EquationResult::f_p, "Its p-value: by F for divisor 'small', else by chi squared.")
-      .member("first_stage", &EquationResult::first_stage,
-              "For each endogenous regressor F of the excluded instruments, its degrees of freedom and p-value.")
+      .member(
+          "first_stage", &EquationResult::first_stage,
+          "For each endogenous regressor F of the excluded instruments, its degrees of freedom and p-value; robust or "
+          "clustered as the standard errors.")
       .member("condition", &EquationResult::condition, "Condition of the regressors as explained by the instruments.")
       .member(
           "sargan", &EquationResult::sargan,
@@ -310,6 +313,9 @@ const Part part([](nb::module_& m) {
            "Test R b = q for the rows R of `restrictions`: Wald's statistic, its degrees of freedom and p-value.");
   ResultClass<SemResult>(m, "SemResult", "Result of `sem`; result[label] is an equation.")
       .member("equations", &SemResult::equations, "By their labels.")
+      .member("covariance_type", &SemResult::covariance_type,
+              "Kind of the standard errors and tests: 'classical', 'robust (HC0)', 'robust (HC1)' or 'clustered (12 "
+              "clusters)'.")
       .member("labels", &SemResult::labels, "Labels of the equations, in the model's order.")
       .member("observations", &SemResult::observations, "Number of rows used.")
       .member("dropped_rows", &SemResult::dropped_rows, "Number of rows with missing values.")
@@ -324,8 +330,10 @@ const Part part([](nb::module_& m) {
       .member("status", &SemResult::status, "'ok'.")
       .member("text", &SemResult::text, "The text of summary().")
       .prints({"labels", "observations", "status"})
+      .def("__str__", [](const SemResult& r) { return r.text; })
       .def(
-          "summary", [](const SemResult& r) { return r.text; }, "Return coefficients and tests as text.")
+          "summary", [](const SemResult& r) { return r.text; },
+          "Return coefficients and tests as text; print() shows it.")
       .def("__getitem__", [](const SemResult& r, const std::string& label) {
         const auto found = r.equations.find(label);
         if (found == r.equations.end()) throw nb::key_error(label.c_str());

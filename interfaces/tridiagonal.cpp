@@ -111,7 +111,10 @@ AnyArray solve_tridiagonal(const ArrayLike& dl_given, const ArrayLike& d_given, 
   if (d.cols() != 1) d.require_cols(k);
   for (const Argument* band : {&dl, &du}) {
     band->require_cols(d.cols());
-    if (periodic || n == 0 || band->rows() != n - 1) band->require_rows(n);
+    if (periodic || n == 0)
+      band->require_rows(n);
+    else
+      band->require_rows(n - 1, n);
   }
   return in_precision({&dl, &d, &du, &b}, [&]<class T>(T) {
     auto [x, solved] = with_workers([&](const c::Session& session) {

@@ -7,10 +7,12 @@
 
 namespace tesela {
 
-/// How a kernel accesses a tile; the types of its variants' parameters select the mode.
+/// How a kernel accesses a tile: in, out, inout, commute, reduce or scratch. The types of its variants' parameters, In
+/// to Scratch, select the mode.
 enum class Mode : std::uint8_t { in, out, inout, commute, reduce, scratch };
 
-/// A column-major block in the memory of the worker that runs the kernel: element (i, j) is data[i + j * ld].
+/// A column-major block, `rows` x `cols`, in the memory of the worker that runs the kernel: element (i, j) is data[i +
+/// j * ld].
 template <class T>
 struct Block {
   using value_type = std::remove_const_t<T>;
@@ -19,8 +21,8 @@ struct Block {
   index_t cols = 0;
   index_t ld = 0;
 
-  T& operator()(index_t i, index_t j) const { return data[i + j * ld]; }
-  Shape shape() const { return {rows, cols}; }
+  T& operator()(index_t i, index_t j) const { return data[i + j * ld]; }  ///< element (i, j)
+  Shape shape() const { return {rows, cols}; }                            ///< rows and columns
 };
 
 /// Read only.

@@ -1,9 +1,9 @@
 #include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/variable.hpp>
 
 #include <starpu.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -49,10 +49,7 @@ void require_unchanged(void* interface, std::size_t b, const std::vector<std::by
 }  // namespace
 
 bool checks_accesses() {
-  static const bool wanted = [] {
-    const char* const value = std::getenv("TESELA_CHECK");
-    return value != nullptr && std::atoi(value) != 0;
-  }();
+  static const bool wanted = variable_or("TESELA_CHECK", 0) != 0;
   return wanted;
 }
 

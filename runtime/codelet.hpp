@@ -314,14 +314,16 @@ concept Kernel = requires {
 template <Kernel K>
 class Codelet {
  public:
-  using Parameters = typename detail::Deduced<K>::Parameters;
-  static constexpr std::size_t arity = detail::Deduced<K>::arity;
-  static constexpr bool has_list = detail::Deduced<K>::has_list();
+  using Parameters = typename detail::Deduced<K>::Parameters;       ///< types of the tiles of its variants, a list last
+  static constexpr std::size_t arity = detail::Deduced<K>::arity;   ///< number of `Parameters`
+  static constexpr bool has_list = detail::Deduced<K>::has_list();  ///< whether the last one is a list of tiles
+  /// Access mode of each parameter.
   static constexpr auto modes = []<std::size_t... I>(std::index_sequence<I...>) {
     return std::array<Mode, arity>{detail::mode_of<std::tuple_element_t<I, Parameters>>()...};
   }
   (std::make_index_sequence<arity>{});
 
+  /// Returns the codelet.
   static detail::CodeletImpl& get() {
     static detail::CodeletImpl& codelet = make();
     return codelet;

@@ -75,6 +75,26 @@ void Data::leave() noexcept {
     release();
 }
 
+namespace {
+
+/// Lets workers run that PausedWorkers paused: only a GPU's worker can copy its data home.
+class RunningWorkers {
+ public:
+  RunningWorkers() {
+    for (; starpu_is_paused() != 0; ++pauses_) starpu_resume();
+  }
+  ~RunningWorkers() {
+    for (; pauses_ > 0; --pauses_) starpu_pause();
+  }
+  RunningWorkers(const RunningWorkers&) = delete;
+  RunningWorkers& operator=(const RunningWorkers&) = delete;
+
+ private:
+  int pauses_ = 0;
+};
+
+}  // namespace
+
 void Data::release() noexcept {
   // If this rank ends by an exception, others may never send.
   if (state_->messages != nullptr && (on_release_ == OnRelease::bring_home || home_rank_ >= 0) && has_value() &&
@@ -85,6 +105,7 @@ void Data::release() noexcept {
   handle_ = nullptr;
   // An unreleased host access would make StarPU wait forever.
   for (int held = host_accesses_; held > 0; --held) starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
+  const RunningWorkers running;
   if (on_release_ == OnRelease::bring_home)
     starpu_data_unregister(handle);
   else

@@ -177,6 +177,7 @@ class Tile {
   using value_type = T;
   explicit Tile(detail::Data& data) : data_(&data) {}
 
+  /// Return the shape, and the data of the runtime.
   Shape shape() const { return data_->shape(); }
   index_t rows() const { return shape().rows; }
   index_t cols() const { return shape().cols; }

@@ -18,8 +18,8 @@ class DeviceBuffer {
   DeviceBuffer(DeviceBuffer&& other) noexcept;
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
 
-  void* data() const { return data_; }
-  int device() const { return device_; }
+  void* data() const { return data_; }    ///< address on the device
+  int device() const { return device_; }  ///< CUDA's number of the device
 
  private:
   int device_;
@@ -32,8 +32,8 @@ int gpu_of_device(const Runtime& runtime, int device);
 
 /// Columns in host or device memory, `ld` elements apart.
 struct ColumnsAt {
-  void* data;
-  index_t ld;
+  void* data;  ///< first element
+  index_t ld;  ///< distance of neighbouring columns, in elements
 };
 
 /// Copies a matrix between host and device, or on the device; waits for the copy.

@@ -9,7 +9,7 @@ namespace tesela {
 
 /// Energies in J; empty if the counters cannot be read or did not advance.
 struct Energy {
-  std::optional<double> gpus, cores;
+  std::optional<double> gpus, cores;  ///< of all GPUs, and of all processors
 };
 
 /// Measures the energy that all programs together use between resume() and pause(), on these CUDA devices (NVML's

@@ -36,7 +36,7 @@ T& of_thread() {
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& what);
-  ErrorKind kind() const noexcept { return kind_; }
+  ErrorKind kind() const noexcept { return kind_; }  ///< kind of the error
 
  protected:
   Error(const std::string& what, ErrorKind kind);

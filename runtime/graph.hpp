@@ -23,22 +23,23 @@ inline constexpr int highest_priority = 1'000'000;
 /// Schedulers with priorities run ready tasks of higher priority first. The scheduler chooses the worker, within these
 /// limits.
 struct Priority {
-  int value = 0;
+  int value = 0;     ///< a higher value runs first
   bool gpu = false;  ///< never on a core if a GPU can run it, whatever the scheduler's models predict
   /// If not negative, the task runs on this GPU (modulo their number) if a GPU can run it: for chains of tasks on data
   /// too large to move, which a scheduler would spread over GPUs while its models are incomplete.
   int device = -1;
   bool core = false;  ///< never on a GPU if a core can run it
 };
-inline constexpr Priority urgent{highest_priority};  ///< short, and other tasks wait for it
-inline constexpr Priority on_gpu{0, true};
-inline constexpr Priority on_core{0, false, -1, true};
+inline constexpr Priority urgent{highest_priority};     ///< short, and other tasks wait for it
+inline constexpr Priority on_gpu{0, true};              ///< by Priority::gpu
+inline constexpr Priority on_core{0, false, -1, true};  ///< by Priority::core
+/// Returns the priority of tasks that run on this GPU.
 constexpr Priority on_gpu_number(std::size_t device) { return {0, true, static_cast<int>(device % 4096)}; }
 
 /// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (like LAPACK's info).
 struct Status {
   index_t info = 0;
-  bool ok() const { return info == 0; }
+  bool ok() const { return info == 0; }  ///< whether info is 0
 };
 
 /// Options of a Graph.
@@ -55,14 +56,15 @@ struct GraphOptions {
 
 /// Size of a graph and bounds of its run time.
 struct Bounds {
-  index_t tasks = 0;
-  double work_flops = 0;
+  index_t tasks = 0;      ///< number of tasks
+  double work_flops = 0;  ///< flops of all tasks
   double path_flops = 0;  ///< flops of the longest path
   // The other figures need GraphOptions::record and performance models for each kernel at each shape. StarPU fills them
   // while a kernel is new, and always under STARPU_CALIBRATE=1. `untimed` counts the tasks without a sufficient model.
-  index_t untimed = 0;
+  index_t untimed = 0;      ///< number of tasks without a sufficient model
   double path_seconds = 0;  ///< longest path, each task on its fastest kind of worker
   double area_seconds = 0;  ///< the whole work, divided optimally over the workers
+  /// Returns the larger bound: no schedule on this machine is faster.
   double lower_bound_seconds() const { return path_seconds > area_seconds ? path_seconds : area_seconds; }
 };
 
@@ -152,10 +154,10 @@ class Graph {
     invalidate(tile.data());
   }
 
-  Runtime& runtime() const;
-  int gpu() const;  ///< GraphOptions::gpu
-  index_t tasks() const;
-  Bounds bounds() const;
+  Runtime& runtime() const;  ///< runtime of its tasks
+  int gpu() const;           ///< GraphOptions::gpu
+  index_t tasks() const;     ///< number of inserted tasks
+  Bounds bounds() const;     ///< its size, and bounds of its run time
 
   /// Writes the recorded graph for Graphviz: a node per task in its kernel's colour, an edge per dependence.
   /// `status_edges`: false leaves out dependences that only tiles of status() cause.

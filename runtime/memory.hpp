@@ -2,7 +2,7 @@
 
 namespace tesela {
 
-/// Bytes of host memory that this process uses now, and its maximum so far; 0 if Linux does not report them.
+/// Bytes of host memory that this process uses `now`, and the `most` so far; 0 if Linux does not report them.
 struct HostMemory {
   double now = 0, most = 0;
 };

@@ -270,7 +270,7 @@ Runtime::~Runtime() {
   starpu_shutdown();
   if (!active_trace_folder().empty() && std::uncaught_exceptions() == 0) {
     if (state_->messages != nullptr) state_->messages->gather("");  // rank 0 converts the events of all ranks
-    if (state_->rank == 0) detail::remove_events_beyond(active_trace_folder(), state_->ranks);
+    if (rank() == 0) detail::remove_events_beyond(active_trace_folder(), ranks());
   }
   running = false;
 }
@@ -278,11 +278,11 @@ Runtime::~Runtime() {
 const std::vector<Worker>& Runtime::workers() const { return state_->workers; }
 int Runtime::cpus() const { return state_->agreed.cpus; }
 int Runtime::gpus() const { return state_->agreed.gpus; }
+bool Runtime::gpus_on_all_ranks() const { return state_->agreed.gpus_on_all_ranks; }
 int Runtime::rank() const { return state_->rank; }
 int Runtime::ranks() const { return state_->ranks; }
 std::array<int, 2> Runtime::grid() const { return {state_->grid_rows, state_->grid_columns}; }
 std::string Runtime::scheduler() const { return state_->scheduler; }
-
 std::size_t Runtime::device_bytes() const {
   return gpus() > 0 ? state_->smallest_device * static_cast<std::size_t>(gpus()) : 0;
 }

@@ -41,41 +41,41 @@ struct RuntimeOptions {
 
 /// One processing unit that runs tasks.
 struct Worker {
-  std::string name;
-  bool is_gpu = false;
-  int device = 0;  ///< CUDA device, or core
+  std::string name;     ///< for example core 3 or GPU 0
+  bool is_gpu = false;  ///< whether it is a GPU
+  int device = 0;       ///< CUDA device, or core
 };
 
 /// Tasks of one kernel on one worker.
 struct KernelUse {
   std::string kernel;
-  index_t tasks = 0;
+  index_t tasks = 0;        ///< number of finished tasks
   double busy_seconds = 0;  ///< 0 unless RuntimeOptions::profile
 };
 
 /// Activity of one worker since the last reset.
 struct WorkerUse {
   Worker worker;
-  index_t tasks = 0;
-  double busy_seconds = 0;      ///< in kernels
-  double waiting_seconds = 0;   ///< for data
-  double sleeping_seconds = 0;  ///< with nothing to run
-  double total_seconds = 0;
-  std::vector<KernelUse> kernels;
+  index_t tasks = 0;               ///< number of finished tasks
+  double busy_seconds = 0;         ///< in kernels
+  double waiting_seconds = 0;      ///< for data
+  double sleeping_seconds = 0;     ///< with nothing to run
+  double total_seconds = 0;        ///< since the last reset
+  std::vector<KernelUse> kernels;  ///< one for each kernel that ran
 };
 
 /// Transfers over one directed link between two memories since the last reset.
 struct LinkUse {
-  std::string from = {}, to = {};
-  index_t transfers = 0;
-  double bytes = 0;
+  std::string from = {}, to = {};  ///< names of the memories
+  index_t transfers = 0;           ///< number of copies
+  double bytes = 0;                ///< sum of all copies
 };
 
 /// Activity of one rank since the last reset.
 struct RankUse {
-  std::string host = {};
-  int workers = 0;
-  index_t tasks = 0;
+  std::string host = {};                      ///< name of the machine
+  int workers = 0;                            ///< number of workers
+  index_t tasks = 0;                          ///< number of finished tasks
   double bytes_sent = 0, bytes_received = 0;  ///< of tiles
   double peak_bytes = 0;                      ///< maximum of host memory since the process began
 };
@@ -101,10 +101,11 @@ class Runtime {
   const std::vector<Worker>& workers() const;
   int cpus() const;  ///< CPU workers; with several ranks the minimum, since sizes follow from it
   int gpus() const;  ///< CUDA devices in use; with several ranks the minimum, but 1 if only some ranks have GPUs
-  int rank() const;  ///< this process's number among the ranks of the program (mpirun): 0 … ranks() - 1
-  int ranks() const;
+  bool gpus_on_all_ranks() const;  ///< whether each rank has a GPU, for kernels without a variant for cores
+  int rank() const;                ///< this process's number among the ranks of the program (mpirun): 0 … ranks() - 1
+  int ranks() const;               ///< number of processes
   std::array<int, 2> grid() const;  ///< rows and columns of ranks: rank p columns + q is at (p, q)
-  std::string scheduler() const;
+  std::string scheduler() const;    ///< name of StarPU's policy
   /// Returns the bytes that tiles may occupy on all GPUs together (respects STARPU_LIMIT_CUDA_MEM); 0 without a GPU.
   std::size_t device_bytes() const;
   /// Returns the bytes of tiles on each GPU now, including memory that is kept for later tiles.
@@ -138,6 +139,7 @@ class Runtime {
   /// Returns StarPU's version, such as "1.4.10".
   static std::string starpu_version();
 
+  /// Returns the state that graphs and tiles share.
   const std::shared_ptr<detail::RuntimeState>& state() const { return state_; }
 
  private:
@@ -146,9 +148,11 @@ class Runtime {
 
 /// Number of workers of each kind, from which sizes and plans follow; may describe another machine.
 struct WorkerCounts {
-  int cpus = 0, gpus = 0;
-  WorkerCounts(int c, int g) : cpus(c), gpus(g) {}
-  WorkerCounts(const Runtime& runtime) : cpus(runtime.cpus()), gpus(runtime.gpus()) {}
+  int cpus = 0, gpus = 0;         ///< numbers of cores and of GPUs
+  bool gpus_on_all_ranks = true;  ///< whether each rank has a GPU
+  WorkerCounts(int c, int g) : cpus(c), gpus(g), gpus_on_all_ranks(g > 0) {}
+  WorkerCounts(const Runtime& runtime)
+      : cpus(runtime.cpus()), gpus(runtime.gpus()), gpus_on_all_ranks(runtime.gpus_on_all_ranks()) {}
 };
 
 /// Page-locks host memory for fast transfers while it lives; does nothing without a GPU. If it outlives its runtime,
@@ -183,7 +187,7 @@ class HostBuffer {
   ~HostBuffer();
   HostBuffer(const HostBuffer&) = delete;
   HostBuffer& operator=(const HostBuffer&) = delete;
-  void* data() const { return data_; }
+  void* data() const { return data_; }  ///< address of the first byte
 
  private:
   std::shared_ptr<detail::RuntimeState> state_;

@@ -9,12 +9,12 @@ namespace tesela {
 
 /// One task of a recorded run.
 struct TracedTask {
-  std::string kernel;
-  int worker = 0;
-  double start = 0, end = 0;  ///< seconds from the start of the first task
-  double submitted = 0;       ///< seconds on the same clock; negative if inserted before the first task ran
-  std::uint64_t id = 0;       ///< StarPU's number of the task, as in dag.dot
-  int priority = 0;
+  std::string kernel;                     ///< its name
+  int worker = 0;                         ///< number of the worker
+  double start = 0, end = 0;              ///< seconds from the start of the first task
+  double submitted = 0;                   ///< seconds on the same clock; negative if inserted before the first task ran
+  std::uint64_t id = 0;                   ///< StarPU's number of the task, as in dag.dot
+  int priority = 0;                       ///< Priority::value
   double gflop = 0;                       ///< 0 if the kernel counts none
   std::string tiles;                      ///< "256x256x8 256x64x8": rows, columns and bytes an element of each
   std::vector<std::uint64_t> depends_on;  ///< numbers of the tasks that had to end before
@@ -22,8 +22,8 @@ struct TracedTask {
 
 /// A named moment of a recorded run, see Runtime::mark_trace.
 struct TraceMark {
-  double seconds;  ///< on the clock of the tasks
-  std::string name;
+  double seconds;    ///< on the clock of the tasks
+  std::string name;  ///< text of the mark
 };
 
 /// The recorded tasks of a run.

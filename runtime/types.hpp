@@ -7,7 +7,7 @@ namespace tesela {
 /// Type of all sizes and indices: signed, so that differences and downward loops are safe.
 using index_t = std::int64_t;
 
-/// Rows and columns of a matrix or a tile.
+/// Shape of a matrix or a tile: `rows` x `cols`.
 struct Shape {
   index_t rows = 0;
   index_t cols = 0;
@@ -17,10 +17,10 @@ struct Shape {
 /// Returns ceil(a / b) for a >= 0, b > 0, without overflow.
 constexpr index_t ceil_div(index_t a, index_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
-/// op(A): A itself or its transpose.
+/// op(A): A itself (none) or its transpose.
 enum class Op : std::uint8_t { none, transpose };
 
-/// Which side of the other matrix a triangular or orthogonal factor multiplies.
+/// Side of the other matrix, left or right, that a triangular or orthogonal factor multiplies.
 enum class Side : std::uint8_t { left, right };
 
 /// Returns the shape of op(A).

@@ -5,7 +5,7 @@
 
 namespace tesela {
 
-/// Rows and columns of a matrix's tiles; the last tile row and column may be smaller.
+/// Rows `mb` and columns `nb` of a matrix's tiles; the last tile row and column may be smaller.
 struct TileShape {
   index_t mb = 0;
   index_t nb = 0;
@@ -31,17 +31,20 @@ struct CyclicPart {
 /// A rank's share of an m x n matrix: tile (i, j) belongs to the rank at row i mod P and column j mod Q of a P x Q
 /// grid. ScaLAPACK's layout, for TileMatrix::map_block_cyclic.
 struct BlockCyclic {
-  CyclicPart rows, columns;
+  CyclicPart rows, columns;  ///< the share by rows and by columns
   BlockCyclic(const Runtime& runtime, Shape whole, TileShape tile) {
     const auto [p, q] = runtime.grid();
     rows = {whole.rows, tile.mb, p, runtime.rank() / q};
     columns = {whole.cols, tile.nb, q, runtime.rank() % q};
   }
+  /// Return the shape of the share and of the whole matrix.
   Shape local() const { return {rows.count(), columns.count()}; }
   Shape whole() const { return {rows.size, columns.size}; }
+  /// Returns the rank with tile (i, j).
   int rank_of(index_t i, index_t j) const {
     return static_cast<int>(i % rows.parts) * columns.parts + static_cast<int>(j % columns.parts);
   }
+  /// Return whether tile (i, j) and whether all tiles are here.
   bool here(index_t i, index_t j) const { return i % rows.parts == rows.part && j % columns.parts == columns.part; }
   bool all_here() const { return rows.parts * columns.parts == 1; }
 };

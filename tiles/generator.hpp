@@ -26,12 +26,13 @@ enum class Pattern : std::uint8_t {
 template <class T>
 struct Generator {
   Pattern pattern = Pattern::constant;
-  T value = 0;
-  index_t columns = 0;
-  std::uint64_t seed = 0;
-  index_t rows = 0;
+  T value = 0;             ///< for `constant`: each element
+  index_t columns = 0;     ///< n, of the whole matrix
+  std::uint64_t seed = 0;  ///< of random numbers
+  index_t rows = 0;        ///< m, of the whole matrix
   index_t half_width = 0;  ///< of a band
 
+  /// Returns 64 mixed bits.
   TESELA_BOTH static std::uint64_t mix(std::uint64_t z) {
     z += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -57,6 +57,7 @@ class HostMatrix {
     return copy;
   }
 
+  /// Return the rows, the columns, both, and the leading dimension.
   index_t rows() const { return shape_.rows; }
   index_t cols() const { return shape_.cols; }
   Shape shape() const { return shape_; }
@@ -68,6 +69,7 @@ class HostMatrix {
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
 
+  /// Returns element (i, j), from 0.
   T& operator()(index_t i, index_t j) { return data_[offset(i, j)]; }
   const T& operator()(index_t i, index_t j) const { return data_[offset(i, j)]; }
 

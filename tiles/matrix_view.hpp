@@ -16,8 +16,8 @@ template <class T>
 struct MatrixView {
   using value_type = std::remove_const_t<T>;
   T* data = nullptr;
-  index_t rows = 0, cols = 0, ld = 1;
-  int device = -1;  ///< CUDA's number of the device; -1 is the host
+  index_t rows = 0, cols = 0, ld = 1;  ///< ld: distance of neighbouring columns, in elements
+  int device = -1;                     ///< CUDA's number of the device; -1 is the host
 
   MatrixView() = default;
   MatrixView(T* memory, Shape shape, index_t leading, int on_device = -1)
@@ -28,7 +28,7 @@ struct MatrixView {
   requires(std::is_const_v<T>&& std::is_same_v<U, value_type>) MatrixView(const MatrixView<U>& a)
       : MatrixView(a.data, a.shape(), a.ld, a.device) {}
 
-  Shape shape() const { return {rows, cols}; }
+  Shape shape() const { return {rows, cols}; }  ///< rows and columns
 
   /// Maps the memory as tiles, without a copy. Throws as TileMatrix::map and map_device.
   TileMatrix<value_type> in_tiles(Runtime& runtime, TileShape tile, const char* label = "A") const {

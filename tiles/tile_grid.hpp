@@ -14,6 +14,7 @@ namespace tesela {
 /// The part of a TileMatrix that does not depend on its elements' type: sizes, and the tiles as data of the runtime.
 class TileGrid {
  public:
+  /// Return the rows and columns of the matrix, and of tiles in it.
   index_t m() const { return m_; }
   index_t n() const { return n_; }
   index_t mt() const { return mt_; }

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/internal/step_groups.hpp>
+#include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/support/internal/column_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
@@ -29,6 +30,25 @@ StepGroups cholesky_groups(const WorkerCounts& workers, index_t n, index_t nb, s
   return nb % 256 == 0 ? group_steps(workers, n, nb, 12288, element, 1, moduli_for(element)) : StepGroups{};
 }
 
+/// Steps whose square tiles may have residues at the same time.
+constexpr index_t steps_at_once = 3;
+
+/// Returns whether square tiles of order nb are updated by residues.
+bool tiles_by_residues(const WorkerCounts& workers, index_t n, index_t nb) {
+  return workers.gpus > 0 && updates_by_residues(workers, n, nb);
+}
+
+/// Returns the GPU of column j, modulo `gpus`: 0 1 1 0 0 1 1 0 … for two, since later columns are longer.
+index_t gpu_of(index_t j, index_t gpus) {
+  const index_t turn = j % (2 * gpus);
+  return turn < gpus ? turn : 2 * gpus - 1 - turn;
+}
+
+/// Returns the place of tile (i, j): a tile column, or a tile row of wide tiles, stays on one GPU.
+Priority place_of(int gpus, bool square, index_t i, index_t j, int value = 0) {
+  return on_column(square ? gpu_of(j, std::max(gpus, 1)) : i, value);
+}
+
 }  // namespace
 
 TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host) {
@@ -47,6 +67,10 @@ TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host) {
   }
   const index_t nb = std::clamp<index_t>(rounded(n / 8), 32, 256);
   return {nb, nb};
+}
+
+Priority cholesky_place(const WorkerCounts& workers, index_t n, TileShape tile, index_t i, index_t j) {
+  return place_of(workers.gpus, ceil_div(n, tile.mb) == ceil_div(n, tile.nb), i, j);
 }
 
 MemoryPlan plan_cholesky(const WorkerCounts& workers, index_t n, std::size_t element, TileShape tile) {
@@ -79,9 +103,10 @@ struct CholeskyFactorization<T>::Plan {
   std::optional<TileMatrix<T>> diagonals, inverses;
   std::vector<ColumnBlock> blocks;  ///< of tile rows
   StepGroups groups;
-  std::optional<ResidueTiles<T>> residues;  ///< of a group's rows
+  std::vector<ResidueTiles<T>> residues;  ///< of a group's rows, or of the tiles of several steps
+  int gpus;
 
-  Plan(Graph& g, const TileMatrix<T>& A) : r(A), minor(g.runtime(), 1, 1, {1, 1}, "minor") {
+  Plan(Graph& g, const TileMatrix<T>& A) : r(A), minor(g.runtime(), 1, 1, {1, 1}, "minor"), gpus(g.runtime().gpus()) {
     const index_t n = A.n(), nb = A.tile_shape().mb;
     require(A.m() == n && (A.nt() <= 1 || A.tile_shape().nb % nb == 0), "cholesky", "A", A, " in tiles of ",
             A.tile_shape(), "; it must be square, in tiles that are square, or wider by a whole number of heights");
@@ -96,7 +121,10 @@ struct CholeskyFactorization<T>::Plan {
     groups.steps = A.mt();
     blocks = blocks_of_rows(g.runtime());
     if (groups.length > 0)
-      residues.emplace(g.runtime(), groups.length * nb, n - groups.length * nb, moduli_for(sizeof(T)));
+      residues.emplace_back(g.runtime(), groups.length * nb, n - groups.length * nb, moduli_for(sizeof(T)));
+    if (square() && blocks.size() == 1 && g.runtime().ranks() == 1 && tiles_by_residues(g.runtime(), n, nb))
+      for (index_t t = 0; t < steps_at_once * A.nt(); ++t)
+        residues.emplace_back(g.runtime(), nb, std::min(nb, n - t % A.nt() * nb), moduli_for(sizeof(T)));
   }
 
   bool square() const { return r.nt() == r.mt(); }
@@ -119,8 +147,7 @@ struct CholeskyFactorization<T>::Plan {
   Tile<T> diagonal(index_t k) const { return diagonals ? (*diagonals)(k, 0) : r(k, k); }
   Tile<T> inverse(index_t k) const { return inverses ? (*inverses)(k, 0) : diagonal(k); }
 
-  /// Returns the place of tile (i, j): a tile column, or a tile row of wide tiles, stays on one GPU.
-  Priority at(index_t i, index_t j, int value = 0) const { return on_column(square() ? j : i, value); }
+  Priority at(index_t i, index_t j, int value = 0) const { return place_of(gpus, square(), i, j, value); }
 
   /// Inserts R(k, k). With wide tiles it also inserts the next diagonal block after the subtraction of row k, so that
   /// this block need not wait for the rest of the row.
@@ -140,12 +167,21 @@ struct CholeskyFactorization<T>::Plan {
                                       g.scratch<T>(inverted_block, next.order, 1));
   }
 
-  /// Inserts R(k, j) = R(k, k)^-T A(k, j), right of the diagonal block.
+  /// Returns whether square tiles are updated by residues.
+  bool by_residues() const { return square() && !residues.empty(); }
+  /// Returns the residues of tile (k, j).
+  const ResidueTiles<T>& residues_of(index_t k, index_t j) const {
+    return residues[static_cast<std::size_t>(k % steps_at_once * r.nt() + j)];
+  }
+
+  /// Inserts R(k, j) = R(k, k)^-T A(k, j), right of the diagonal block, and its residues.
   void solve(Graph& g, index_t k, index_t j) const {
     const Block d = block(k);
     const index_t column = j == d.tile ? d.column + d.order : 0;
-    if (column < r(k, j).cols())
-      solve(g, at(k, j, highest_priority - (diagonals ? 1 : 0)), Op::transpose, k, r(k, j), column);
+    if (column >= r(k, j).cols()) return;
+    const Priority where = at(k, j, highest_priority - (diagonals ? 1 : 0));
+    solve(g, where, Op::transpose, k, r(k, j), column);
+    if (by_residues()) residues_of(k, j).convert(g, where, {.op = Op::transpose}, {r(k, j)});
   }
   /// Inserts x = op(R(k, k))^-1 x for the columns of one tile from `column` on.
   void solve(Graph& g, const Priority& where, Op op, index_t k, const Tile<T>& x, index_t column = 0) const {
@@ -162,22 +198,29 @@ struct CholeskyFactorization<T>::Plan {
     const bool first = j == to.tile, next = i == k + 1;
     index_t column = first ? to.column : 0;
     if (diagonals && first && next) column += to.order;  // factor() has updated the next diagonal block
-    if (column < r(i, j).cols())
-      g.insert<RowUpdate<T>>(at(i, j, update_priority(i, k, r.mt(), begin)),
-                             {Op::transpose, to.column, column, square() && first}, r(k, to.tile), r(k, j), r(i, j));
+    if (column >= r(i, j).cols()) return;
+    const Priority where = at(i, j, update_priority(i, k, r.mt(), begin));
+    if (by_residues())
+      subtract_products<T>(
+          g, where, {.inner = r(k, j).rows(), .a_lines = to.order, .b_lines = r(i, j).cols(), .symmetric = first},
+          residues_of(k, i), residues_of(k, j), {r(i, j)});
+    else
+      g.insert<RowUpdate<T>>(where, {Op::transpose, to.column, column, square() && first}, r(k, to.tile), r(k, j),
+                             r(i, j));
   }
 
   /// Inserts A(i, j) -= R(K, i)^T R(K, j) for all rows i from k on and the rows K of the group that ends before k.
   void update_by_residues(Graph& g, index_t k) const {
     const index_t nb = r.tile_shape().mb, first = k * nb, lines = r.n() - first;
     const auto row = [&](index_t i) { return r(i, 0); };
+    const ResidueTiles<T>& of_rows = residues.front();
     for_each_list<T>(k - groups.length, k, row, [&](index_t, const std::vector<Tile<T>>& rows) {
-      residues->convert(g, at(k, 0, highest_priority), {.op = Op::transpose, .column = first}, rows);
+      of_rows.convert(g, at(k, 0, highest_priority), {.op = Op::transpose, .column = first}, rows);
     });
     for_each_list<T>(k, r.mt(), row, [&](index_t i, const std::vector<Tile<T>>& rows) {
       const index_t line = i * nb - first;
       subtract_products<T>(g, at(k, 0, highest_priority),
-                           {groups.length * nb, lines, lines, line, line, 0, i * nb, true}, *residues, *residues, rows);
+                           {groups.length * nb, lines, lines, line, line, 0, i * nb, true}, of_rows, of_rows, rows);
     });
   }
 

@@ -13,6 +13,10 @@ namespace tesela {
 /// upper triangle moves then.
 TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host = false);
 
+/// Returns the place where cholesky keeps tile (i, j) of an n x n matrix: a GPU. A tile that a task wrote at this place
+/// need not move.
+Priority cholesky_place(const WorkerCounts& workers, index_t n, TileShape tile, index_t i, index_t j);
+
 /// Returns the memory that cholesky needs for order n, on the host and on GPUs, which are assumed to have equal shares;
 /// without residues (docs/factorizations.md).
 MemoryPlan plan_cholesky(const WorkerCounts& workers, index_t n, std::size_t element, TileShape tile);

@@ -19,7 +19,8 @@ namespace tesela {
 using namespace detail;
 namespace {
 
-/// Returns op(A) X. If A is one tile and there is no GPU, multiplies on the calling thread.
+/// Returns op(A) X. If A is one tile and there is no GPU, multiplies on the calling thread. Products by residues are
+/// exact relative to norms of rows and columns only, which residuals of badly scaled systems do not allow.
 template <class T>
 HostMatrix<T> product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<T>& X) {
   const index_t n = A.n(), k = X.cols(), nb = A.tile_shape().nb;
@@ -32,7 +33,7 @@ HostMatrix<T> product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<
   const TileShape whole{std::max<index_t>(n, 1), k}, cut{nb, k};
   const auto x = TileMatrix<T>::map(g.runtime(), X.data(), n, k, X.ld(), op == Op::none ? cut : whole, "W");
   const auto y = TileMatrix<T>::map(g.runtime(), Y.data(), n, k, Y.ld(), op == Op::none ? whole : cut, "A W");
-  gemm(g, op, Op::none, T(1), A, x, T(0), y, {.bring_home = true});
+  gemm(g, op, Op::none, T(1), A, x, T(0), y, {.kernel = GemmKernel::cublas, .bring_home = true});
   g.wait();
   y.bring_home();
   return Y;

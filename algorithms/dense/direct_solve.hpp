@@ -35,6 +35,7 @@ struct DirectSolve {
   double error = 0;
   std::vector<index_t> rows = {};  ///< LU only: row i of P A is row rows[i] of A, from 0
 
+  /// Returns whether X has numbers; they are useless if A is singular.
   bool has_solution() const { return status <= DirectStatus::singular; }
 };
 

@@ -29,24 +29,26 @@ constexpr std::array all_accuracies{
                         "relative to |A| |B|, at a quarter more time or more"},
 };
 
-/// Returns `wanted`, or the kernel that TESELA_GEMM names instead of automatic, as far as the devices have it.
-GemmKernel available_kernel(int gpus, GemmKernel wanted) {
-  if (wanted == GemmKernel::automatic) {
-    const char* const name = std::getenv("TESELA_GEMM");
-    const auto named = find_named(gemm_kernels(), name != nullptr ? name : "automatic");
-    require(named.has_value(), "gemm", "TESELA_GEMM", name, " is no kernel; `tesela gemm --help` lists them");
-    wanted = *named;
-  }
-  if (gpus == 0) return GemmKernel::cublas;
-  static const bool fast = has_int8_devices();
-  const bool needs_fast = wanted == GemmKernel::int8 || wanted == GemmKernel::automatic;
-  return needs_fast && !fast ? GemmKernel::cublas : wanted;
-}
-
 /// Returns the bytes that a GPU has for residues.
 std::size_t residue_bytes() {
   const std::size_t limit = device_limit();
   return limit > 0 ? std::min(limit / 16, most_int8_bytes) : most_int8_bytes;
+}
+
+/// Returns `wanted`, or the kernel that TESELA_GEMM names instead of automatic, as far as the devices have it. The
+/// environment's int8 needs room for the residues of a small product.
+GemmKernel available_kernel(const WorkerCounts& workers, GemmKernel wanted) {
+  constexpr std::size_t least = std::size_t{1} << 24;
+  if (wanted == GemmKernel::automatic) {
+    const char* const name = std::getenv("TESELA_GEMM");
+    const auto named = find_named(gemm_kernels(), name != nullptr ? name : "automatic");
+    require(named.has_value(), "gemm", "TESELA_GEMM", name, " is no kernel; `tesela gemm --help` lists them");
+    wanted = *named == GemmKernel::int8 && residue_bytes() < least ? GemmKernel::cublas : *named;
+  }
+  if (workers.gpus == 0) return GemmKernel::cublas;
+  static const bool devices = has_int8_devices();
+  const bool needs_int8 = wanted == GemmKernel::int8 || wanted == GemmKernel::automatic;
+  return needs_int8 && !(devices && workers.gpus_on_all_ranks) ? GemmKernel::cublas : wanted;
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ std::span<const Named<GemmAccuracy>> gemm_accuracies() { return all_accuracies; 
 
 GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m, index_t n, index_t k) {
   constexpr std::size_t least = std::size_t{1} << 29;  // with less, pieces are too small to win
-  const GemmKernel kernel = available_kernel(workers.gpus, wanted);
+  const GemmKernel kernel = available_kernel(workers, wanted);
   if (kernel != GemmKernel::automatic) return kernel;
   return int8_wins(m, n, k) && residue_bytes() >= least ? GemmKernel::int8 : GemmKernel::cublas;
 }
@@ -64,19 +66,19 @@ GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m
 // An operand is converted once for all tiles.
 bool updates_by_residues(const WorkerCounts& workers, index_t n, index_t k) {
   constexpr index_t least_n = 4096, least_k = 2048;
-  const GemmKernel kernel = available_kernel(workers.gpus, GemmKernel::automatic);
+  const GemmKernel kernel = available_kernel(workers, GemmKernel::automatic);
   return kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && n >= least_n && k >= least_k);
 }
 
-index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t element) {
-  if (gemm_kernel({1, gpus}, GemmKernel::automatic, m, n, k) != GemmKernel::int8) return 1;
+index_t product_work(const WorkerCounts& workers, index_t m, index_t n, index_t k, std::size_t element) {
+  if (gemm_kernel(workers, GemmKernel::automatic, m, n, k) != GemmKernel::int8) return 1;
   return int8_work(m, n, k, moduli_for(element), residue_bytes());
 }
 
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k) {
-  const index_t work = product_work(g.runtime().gpus(), m, n, k, sizeof(T));
-  return {work > 1 ? available_kernel(g.runtime().gpus(), GemmKernel::automatic) : GemmKernel::cublas,
+  const index_t work = product_work(g.runtime(), m, n, k, sizeof(T));
+  return {work > 1 ? available_kernel(g.runtime(), GemmKernel::automatic) : GemmKernel::cublas,
           g.scratch<double>(work, 1)};
 }
 

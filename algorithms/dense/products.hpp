@@ -22,8 +22,8 @@ std::span<const Named<GemmAccuracy>> gemm_accuracies();
 /// Returns the kernel for tiles of C of m x n elements and inner size k on the GPUs of `workers`: `wanted`, or if that
 /// is automatic, the kernel that TESELA_GEMM names, by default cublas or int8, whichever is faster. The kernel is
 /// cublas without a GPU, since only that has a variant for cores, and instead of int8 unless the compute capability
-/// is 9.0; automatic is also cublas on GPUs with less than 4 GiB for StarPU. Throws ArgumentError if TESELA_GEMM is no
-/// kernel's name.
+/// is 9.0 and each rank has a GPU; automatic is also cublas on GPUs with less than 4 GiB for StarPU. Throws
+/// ArgumentError if TESELA_GEMM is no kernel's name.
 GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m, index_t n, index_t k);
 
 /// Returns whether kernels::ResidueUpdate should update n x n elements with inner size k.
@@ -40,9 +40,9 @@ struct Products {
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k);
 
-/// Returns the doubles of that work space on each of `gpus` GPUs, at most a sixteenth of a GPU's memory, for a
+/// Returns the doubles of that work space on each GPU of `workers`, at most a sixteenth of a GPU's memory, for a
 /// MemoryPlan. `element`: bytes of an element.
-index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t element);
+index_t product_work(const WorkerCounts& workers, index_t m, index_t n, index_t k, std::size_t element);
 
 /// Inserts C = alpha op(A) op(B) + beta C for tiles with the kernel that gemm_kernel() returns: Gemm, or Int8Gemm,
 /// which runs on GPUs only.

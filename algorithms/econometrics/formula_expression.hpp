@@ -8,7 +8,7 @@
 
 namespace tesela {
 
-/// A place in a text, counted from 1.
+/// A place in a text: `line` and `column`, from 1.
 struct TextPlace {
   index_t line = 0, column = 0;
 };
@@ -16,6 +16,7 @@ struct TextPlace {
 /// An expression of a formula as a tree. An operator is a call of the function with its sign, as in R: "+", "*", ":",
 /// "(" and so on. A sum a + b - c is one call of "+" with the arguments a, b and a call of "-" with the argument c.
 struct Expression {
+  /// Kind of an expression.
   enum class Kind : std::uint8_t {
     number,  ///< as `number`; `text` has its digits
     string,  ///< `text` between quotes
@@ -29,6 +30,7 @@ struct Expression {
   std::vector<std::string> names = {};  ///< of the arguments of a call, empty without a name
   TextPlace place = {};
 
+  /// Returns whether it is a call of this function.
   bool calls(std::string_view function) const { return kind == Kind::call && text == function; }
 };
 
@@ -42,6 +44,7 @@ class ExpressionReader {
   /// Returns the expression at the reader's place. At the top level a vertical bar ends it.
   Expression read() { return binary(above_bars, 0); }
 
+  /// Skips blanks and returns whether the line ends here.
   bool at_end();
   /// Returns whether the next character is c, and skips it.
   bool take(char c);
@@ -50,7 +53,9 @@ class ExpressionReader {
   /// Skips to a place that counts from 0.
   void skip_to(std::size_t at) { at_ = at; }
 
+  /// Returns the place of the next character.
   TextPlace place() const { return {line_, static_cast<index_t>(at_) + 1}; }
+  /// Throws FileError with the problem and its place.
   [[noreturn]] void fail(const std::string& problem) const;
 
  private:

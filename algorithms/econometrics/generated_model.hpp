@@ -10,7 +10,7 @@ namespace tesela {
 
 /// Sizes of a generated model.
 struct ModelSizes {
-  index_t observations = 200, equations = 4, exogenous = 8;
+  index_t observations = 200, equations = 4, exogenous = 8;  ///< exogenous variables include the constant 1
   /// Regressors per equation: half of them (rounded down) endogenous, the first one the constant 1.
   index_t included = 4;
   double noise = 0.1;  ///< standard deviation of the errors

@@ -57,6 +57,7 @@ struct ModelData {
   std::vector<index_t> groups = {};                     ///< group of each row, if a column of groups was named
   std::vector<double> weights = {}, root_weights = {};  ///< of each row, if there are weights
 
+  /// Returns whether a reader supplies the rows instead of an array.
   bool is_streamed() const { return streamed.read != nullptr; }
   /// Returns the rows; they refer to this object.
   RowSource<double> rows() const { return is_streamed() ? streamed : rows_of(data); }

@@ -3,6 +3,7 @@
 #include <tesela/tiles/io/mapped_file.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace tesela {
@@ -170,7 +171,10 @@ ModelFormulas read_model(const std::string& path) {
 }
 
 ModelFormulas read_or_parse_model(const std::string& text_or_path) {
-  return text_or_path.find('~') == std::string::npos ? read_model(text_or_path) : parse_model(text_or_path, "formula");
+  if (text_or_path.find('~') != std::string::npos) return parse_model(text_or_path, "formula");
+  if (std::error_code none; !std::filesystem::exists(text_or_path, none))
+    throw FileError(text_or_path, "is neither a file nor a formula, such as \"y ~ x1 + x2\"");
+  return read_model(text_or_path);
 }
 
 Expression parse_terms(std::string_view text, const std::string& source) {

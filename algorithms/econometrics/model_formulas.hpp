@@ -24,16 +24,16 @@ namespace tesela {
 
 /// One equation of a model as text.
 struct EquationFormula {
-  std::string label;
-  Expression dependent, regressors;
+  std::string label;                           ///< name of the equation
+  Expression dependent, regressors;            ///< left and right side of the formula
   std::optional<Expression> instruments = {};  ///< the equation's own instruments; without them the model's
   std::optional<Expression> endogenous = {};   ///< regressors that the formula marks as endogenous
 };
 
 /// A model as text.
 struct ModelFormulas {
-  std::string source;  ///< name of the text in messages
-  std::vector<EquationFormula> equations;
+  std::string source;                          ///< name of the text in messages
+  std::vector<EquationFormula> equations;      ///< in the order of the text
   std::optional<Expression> instruments = {};  ///< of the line `instruments:`
 };
 

@@ -22,15 +22,15 @@ CoefficientTest test_coefficient(double estimate, double std_error, double degre
 struct Regression {
   double sigma = 1;               ///< standard deviation of an error: estimated, or 1 if variances are known
   double degrees_of_freedom = 0;  ///< infinite if variances are known
-  std::vector<double> estimates, standard_errors;
-  std::vector<CoefficientTest> tests;
+  std::vector<double> estimates, standard_errors;  ///< one per unknown
+  std::vector<CoefficientTest> tests;              ///< one per unknown
 };
 
 /// How well a regression fits; NaN without degrees of freedom.
 struct FitTest {
   double r2, adjusted_r2;  ///< explained share of the squares about the mean; about 0 without an intercept
   double f, p;             ///< test of all unknowns but the intercept
-  double df1, df2;
+  double df1, df2;         ///< degrees of freedom of the F statistic
 };
 
 /// Returns the norm of b, n x 1, about its mean, or about 0 without an intercept; with weights unless empty. (Its

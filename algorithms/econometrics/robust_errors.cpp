@@ -2,6 +2,7 @@
 #include <tesela/algorithms/econometrics/internal/robust_system.hpp>
 #include <tesela/host/minimum_norm.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -102,6 +103,23 @@ TestStatistic robust_statistics(Graph& g, const HostMatrix<double>& data, const 
   return j;
 }
 
+/// Returns an orthonormal basis of the instruments' span without the equation's exogenous regressors, in the basis of
+/// the instruments: v.rows x excluded.
+HostMatrix<double> excluded_basis(Graph& g, const PickedEquation& e) {
+  const index_t rows = e.variables->rows, included = e.exogenous;
+  const HostMatrix<double> E = first_rows_of(*e.variables, {e.order.begin(), e.order.begin() + included});
+  auto both = HostMatrix<double>::zeros(rows, included + rows);  // [E, I] = Q [R, Q^T]
+  for (index_t i = 0; i < rows; ++i) {
+    for (index_t j = 0; j < included; ++j) both(i, j) = E(i, j);
+    both(i, included + i) = 1;
+  }
+  const HostMatrix<double> R = detail::triangle_of(g, both);
+  HostMatrix<double> N(rows, rows - included);
+  for (index_t j = 0; j < N.cols(); ++j)
+    for (index_t i = 0; i < rows; ++i) N(i, j) = R(included + j, included + i);
+  return N;
+}
+
 }  // namespace
 
 void detail::set_covariance(Graph& g, const PickedEquation& e, EquationEstimate& estimate) {
@@ -112,6 +130,42 @@ void detail::set_covariance(Graph& g, const PickedEquation& e, EquationEstimate&
   for (double* x = estimate.covariance.data(); x != estimate.covariance.data() + estimate.covariance.size(); ++x)
     *x *= sigma * sigma;
   estimate.covariance = in_units(std::move(estimate.covariance), units_of(e));
+}
+
+void detail::robust_first_stages(Graph& g, const DataRows& rows, const System& system, SimultaneousEquations& answer) {
+  const Clusters clusters(rows.clusters);
+  HostMatrix<double> common;  // basis of the model's instruments
+  for (std::size_t i = 0; i < system.which.size(); ++i) {
+    const PickedEquation& e = system.picked[i];
+    const Variables& v = *e.variables;
+    std::vector<TestStatistic>& stages = answer.equations[system.which[i]].first_stage;
+    if (std::ranges::none_of(stages, [](const TestStatistic& f) { return f.df2 > 0; })) continue;
+    const std::vector<index_t> own = system.own[i] != nullptr ? system.own[i]->columns : std::vector<index_t>();
+    HostMatrix<double> separate;
+    if (!own.empty())
+      separate = instrument_basis(g, rows.data, v, own);
+    else if (common.size() == 0)
+      common = instrument_basis(g, rows.data, v, own);
+    const HostMatrix<double>&Q = own.empty() ? common : separate, N = excluded_basis(g, e),
+          X = product(g, Op::none, Op::none, Q, N);
+    for (std::size_t p = 0; p < stages.size(); ++p) {
+      if (!(stages[p].df2 > 0)) continue;
+      const TestStatistic classical = std::exchange(stages[p], {});
+      const HostMatrix<double> a = first_rows_of(v, {e.regressors[p]}), fitted = product(g, Op::none, Op::none, Q, a);
+      HostMatrix<double> u = scaled_columns(rows.data, v, own, {e.regressors[p]}), B = X.clone();
+      for (index_t t = 0; t < u.rows(); ++t) u(t, 0) -= fitted(t, 0);
+      times_rows(B, u);
+      B = clusters.sums(std::move(B));
+      if (B.rows() - 1 < B.cols()) continue;  // scores sum to zero
+      const HostMatrix<double> T = triangle_of(g, B);
+      if (!(triangle_condition(T, true) * v.tolerance <= 1)) continue;
+      HostMatrix<double> b = product(g, Op::transpose, Op::none, N, a);
+      triangular_solve(g, Op::transpose, T, b);
+      const double norm = euclidean_norm(b.rows(), b.data()),
+                   correction = clusters.correction(SemDivisor::small, v.observations, v.rows);
+      stages[p] = {norm * norm / (correction * static_cast<double>(classical.df)), classical.df, classical.df2};
+    }
+  }
 }
 
 void detail::robust_errors(Graph& g, const DataRows& rows, const SemOptions& options, const System& system,

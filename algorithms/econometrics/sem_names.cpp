@@ -63,6 +63,14 @@ const char* description(EquationStatus status) {
   return "";
 }
 
+std::string description(const EquationEstimate& e) {
+  const std::string status = description(e.status);
+  if (e.status != EquationStatus::not_identified_order) return status;
+  const auto verb = [](index_t count) { return count == 1 ? " is " : " are "; };
+  return status + " (" + std::to_string(e.endogenous) + " excluded instrument" + (e.endogenous == 1 ? "" : "s") +
+         verb(e.endogenous) + "needed, " + std::to_string(e.excluded) + verb(e.excluded) + "given)";
+}
+
 const char* description(SemStatus status) {
   switch (status) {
     case SemStatus::ok:

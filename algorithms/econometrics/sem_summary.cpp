@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <set>
 
 namespace tesela {
 namespace {
@@ -69,19 +70,20 @@ std::string tests_of(const EquationEstimate& e, const Equation& equation, const 
               text(", p %.3g", p_of_slopes(e.f, options.divisor));
   result += "\n" + (options.robust ? chi_squared("overidentification, Hansen's J", e.hansen)
                                    : chi_squared("overidentification, Sargan", e.sargan));
+  const char* const covariance = !options.robust ? "classical" : model.groups.empty() ? "robust" : "clustered";
   for (std::size_t p = 0; p < e.first_stage.size(); ++p)
     if (const TestStatistic& f = e.first_stage[p]; f.df2 > 0)
-      result += "first stage of " + model.name(equation.regressors[p]) + ": " + fisher(f) +
+      result += "first stage of " + model.name(equation.regressors[p]) + ": " + covariance + ' ' + fisher(f) +
                 text(", p %.3g\n", p_of_f(f.statistic, static_cast<double>(f.df), static_cast<double>(f.df2)));
   return result;
 }
 
 std::string equation_text(const EquationEstimate& e, const Equation& equation, const ModelData& model,
                           const SemOptions& options, SemStatus system, double level) {
-  const char* status = e.status == EquationStatus::ok ? description(system) : description(e.status);
+  const std::string status = e.status == EquationStatus::ok ? description(system) : description(e);
   const index_t D = model.rows().m;
   std::string why;
-  if (e.status != EquationStatus::ok || system != SemStatus::ok) why = std::string("  ") + status;
+  if (e.status != EquationStatus::ok || system != SemStatus::ok) why = "  " + status;
   for (std::size_t k = 0; k < e.dependent_regressors.size(); ++k)
     why += (k == 0 ? ", because of " : ", ") + model.name(e.dependent_regressors[k]);
   if (e.coefficients.empty()) return why + "\n";
@@ -93,6 +95,12 @@ std::string equation_text(const EquationEstimate& e, const Equation& equation, c
 }
 
 }  // namespace
+
+std::string covariance_name(const SemOptions& options, const std::vector<index_t>& groups) {
+  if (!options.robust) return "classical";
+  if (groups.empty()) return options.divisor == SemDivisor::small ? "robust (HC1)" : "robust (HC0)";
+  return text("clustered (%zu clusters)", std::set<index_t>(groups.begin(), groups.end()).size());
+}
 
 CoefficientTest test_of(const EquationEstimate& e, std::size_t p, SemDivisor divisor, double level) {
   const double df = divisor == SemDivisor::small ? static_cast<double>(e.degrees_of_freedom)
@@ -109,7 +117,7 @@ double p_of_slopes(const TestStatistic& f, SemDivisor divisor) {
 
 std::string summary(const SimultaneousEquations& answer, const ModelData& model, const SemOptions& options,
                     double level, std::size_t most) {
-  std::string result;
+  std::string result = "\nstandard errors and tests: " + covariance_name(options, model.groups) + "\n";
   if (answer.system_solver == SystemSolver::gradients)
     result = text("\nno standard errors: the system was solved by conjugate gradients (%lld steps)\n",
                   static_cast<long long>(answer.gradient_steps));

@@ -308,6 +308,7 @@ SimultaneousEquations detail::estimate_all(Graph& g, const ModelTriangle& triang
     if (rows != nullptr) detail::robust_errors(g, *rows, options, system, result);
   }
   if (result.status == SemStatus::singular_covariance) return result;
+  if (rows != nullptr && instrumental) detail::robust_first_stages(g, *rows, system, result);
   for (std::size_t i = 0; i < system.which.size(); ++i)  // residuals of a perfect fit are rounding errors
     if (result.equations[system.which[i]].perfect_fit)
       std::fill_n(&system.E(0, static_cast<index_t>(i)), system.E.rows(), 0.0);

@@ -26,7 +26,7 @@ struct Equation {
 struct SimultaneousModel {
   index_t instruments = 0;  ///< K, the number of columns of X
   index_t constant = -1;    ///< column of equal elements, or -1; R^2 is about the mean in equations that contain it
-  std::vector<Equation> equations = {};
+  std::vector<Equation> equations = {};  ///< at least one
 };
 
 /// Method of estimation.
@@ -149,19 +149,25 @@ struct EquationEstimate {
   HostMatrix<double> covariance = {};              ///< of the coefficients, on request; empty by conjugate gradients
   std::vector<index_t> dependent_regressors = {};  ///< the dependent regressors if collinear or not identified by rank
   index_t degrees_of_freedom = 0;                  ///< D minus the rank of the regressors
-  double sigma = 0;
-  double r2 = 0, adjusted_r2 = 0;
+  /// If not identified by order: excluded instruments (by the rank of X), and endogenous regressors, which need as
+  /// many.
+  index_t excluded = 0, endogenous = 0;
+  double sigma = 0;                ///< standard deviation of the disturbances
+  double r2 = 0, adjusted_r2 = 0;  ///< explained share of the squares about the mean
   TestStatistic f = {};  ///< Wald's statistic of all slopes, divided by their number; NaN by conjugate gradients
   double condition = 1;  ///< condition of Z_i with unit columns
   /// 2SLS only, for each equation by itself, valid for independent errors of one variance; NaN if just identified.
   TestStatistic sargan = {};
   TestStatistic hansen = {};  ///< robust errors of 2SLS: J of the two-step estimate by moments; NaN as sargan
-  /// For each regressor the F of the excluded instruments; NaN for exogenous ones.
+  /// For each regressor the F of the excluded instruments, robust if the standard errors are; NaN for exogenous ones.
   std::vector<TestStatistic> first_stage = {};
   /// Whether the residuals consist of rounding errors only: sigma and the standard errors are 0, and tests are
   /// meaningless.
   bool perfect_fit = false;
 };
+
+/// Returns the description of the estimate's status; if not identified by order, with the numbers of instruments.
+std::string description(const EquationEstimate& estimate);
 
 /// Outcome for the system.
 enum class SemStatus : std::uint8_t {

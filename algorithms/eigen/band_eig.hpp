@@ -12,7 +12,7 @@ namespace tesela {
 
 /// Options of band_eig.
 struct BandEigOptions {
-  bool vectors = true;
+  bool vectors = true;                       ///< whether to compute eigenvectors
   std::optional<IndexRange> positions = {};  ///< positions in the ascending spectrum; empty: all
   /// Wanted eigenvalues are in [low, high); together with `positions` not allowed.
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();

@@ -14,7 +14,7 @@ struct BandToTridiagonalOptions {
   bool vectors = true;     ///< whether to keep the reflectors, for apply()
   index_t sweeps = 0;      ///< sweeps per task; 0 selects as many as the band's tiles and a core's cache allow
   Priority priority = {};  ///< priority of the tasks that chase bulges
-  // For apply(): sweeps per block reflector, rounded up to a multiple of 4, and sweeps per task; 0 selects them.
+  /// For apply(): sweeps per block reflector, rounded up to a multiple of 4, and sweeps per task; 0 selects them.
   index_t block = 0, bundle = 0;
 };
 
@@ -34,6 +34,7 @@ class BulgeChase {
   /// Method  2 n^2 flops per column, and up to a quarter more on zeros.
   void apply(Graph& g, Op op, const TileMatrix<T>& X) const;
 
+  /// Return the order n, the half-width b, and whether the reflectors are kept for apply().
   index_t order() const { return plan_.n; }
   index_t half_width() const { return plan_.b; }
   bool vectors() const { return vectors_; }

@@ -13,7 +13,7 @@ inline constexpr index_t largest_batch_order = 128;
 
 /// Options of eig_batch.
 struct EigBatchOptions {
-  bool vectors = true;
+  bool vectors = true;  ///< whether to compute eigenvectors
 };
 
 /// A matrix of a batch, from 0, with its failure.
@@ -25,8 +25,8 @@ std::string to_string(const EigBatchFailure& failure);
 
 /// The matrices of a batch that failed, in order. The results of the others are complete.
 struct EigBatchResult {
-  std::vector<EigBatchFailure> failures;
-  bool ok() const { return failures.empty(); }
+  std::vector<EigBatchFailure> failures;        ///< empty if all matrices are solved
+  bool ok() const { return failures.empty(); }  ///< whether nothing failed
 };
 
 /// Solves A_k X_k = X_k diag(w_k) for K symmetric matrices of one order n <= 128 (LAPACK syev, matrix by matrix).

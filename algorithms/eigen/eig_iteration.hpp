@@ -56,7 +56,7 @@ struct EigIterationOptions {
   /// An element is negligible up to tolerance ||A||_F; 0 selects 1e-13, in single precision 1e-5.
   double tolerance = 0;
   index_t max_iterations = 0;  ///< 0 selects 2000 n; if each step is a graph, at most max(30 n, 6000)
-  bool vectors = true;
+  bool vectors = true;         ///< whether to compute eigenvectors
   /// Selected eigenvalues, as in SymmetricEigOptions.
   std::optional<IndexRange> positions = {};
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
@@ -65,12 +65,12 @@ struct EigIterationOptions {
 /// An off-diagonal element of the last D.
 struct RemainingEntry {
   index_t row = 0, column = 0;  ///< from 0
-  double value = 0;
+  double value = 0;             ///< the element
 };
 
 /// Facts about an iteration.
 struct IterationFacts {
-  index_t rotations = 0;
+  index_t rotations = 0;                  ///< number of plane rotations
   index_t kernels = 0;                    ///< tasks that executed steps
   index_t remain = 0;                     ///< elements of the last D that are not negligible
   std::vector<RemainingEntry> remaining;  ///< the eight largest of these elements

@@ -220,7 +220,7 @@ void plan_products(MemoryPlan& plan, const EigShape& e, index_t block) {
                        .at_once = e.gpu() ? 1.0 : e.workers.cpus,
                        .first = detail::back_transformation,
                        .last = detail::back_transformation});
-  if (const index_t doubles = product_work(e.workers.gpus, e.n, wide, block, plan.element()); e.vectors && doubles > 1)
+  if (const index_t doubles = product_work(e.workers, e.n, wide, block, plan.element()); e.vectors && doubles > 1)
     plan.hold_on_each({.shape = {doubles * static_cast<index_t>(sizeof(double) / plan.element()), 1},
                        .first = detail::back_transformation,
                        .last = detail::back_transformation});

@@ -27,6 +27,7 @@ class BandReduction {
   /// if the vectors were not kept.
   void apply(Graph& g, Op op, const TileMatrix<T>& X) const;
 
+  /// Return the order of A and the half-width of B.
   index_t n() const { return n_; }
   index_t half_width() const { return half_width_; }
 

@@ -32,8 +32,8 @@ class SymmetricBand {
   }
 
   index_t order() const { return tiles_.n(); }
-  index_t half_width() const { return std::max<index_t>(tiles_.m() / 2, 1); }
-  const TileMatrix<T>& tiles() const { return tiles_; }
+  index_t half_width() const { return std::max<index_t>(tiles_.m() / 2, 1); }  ///< b
+  const TileMatrix<T>& tiles() const { return tiles_; }                        ///< the 2b x n matrix
 
   /// Copies a matrix with `width` sub-diagonals, at most half_width(), from LAPACK's lower band storage (ld > width).
   /// Waits for the tasks that use the tiles.

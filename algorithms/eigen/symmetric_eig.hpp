@@ -29,7 +29,7 @@ std::span<const Named<EigMethod>> eig_methods();
 /// Options of symmetric_eig.
 struct SymmetricEigOptions {
   EigMethod method = EigMethod::automatic;
-  bool vectors = true;
+  bool vectors = true;  ///< whether to compute eigenvectors
   /// Selected eigenvalues: positions in the ascending spectrum, from 0, and values in [low, high), so that adjacent
   /// ranges partition the spectrum. If both are given, both must hold.
   std::optional<IndexRange> positions = {};
@@ -40,6 +40,7 @@ struct SymmetricEigOptions {
 
 /// Outcome of a symmetric eigenproblem.
 struct SymmetricEigStatus {
+  /// Verdict on a problem.
   enum class Verdict : std::uint8_t {
     ok,             ///< values and vectors are valid
     not_finite,     ///< A(row, column) is NaN or infinite
@@ -54,8 +55,8 @@ struct SymmetricEigStatus {
     zero_pivot      ///< iteration `column`: pivot `row` is zero, or column `row` depends on the columns before it
   };
   Verdict verdict = Verdict::ok;
-  index_t row = -1, column = -1;  ///< from 0
-  bool ok() const { return verdict == Verdict::ok; }
+  index_t row = -1, column = -1;                      ///< from 0
+  bool ok() const { return verdict == Verdict::ok; }  ///< whether values and vectors are valid
 };
 std::string to_string(const SymmetricEigStatus& status);
 

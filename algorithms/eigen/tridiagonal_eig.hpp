@@ -42,6 +42,7 @@ struct TridiagonalEigOptions {
 
 /// Outcome of a tridiagonal eigenproblem.
 struct TridiagonalEigStatus {
+  /// Verdict on a problem.
   enum class Verdict : std::uint8_t {
     ok,             ///< values and vectors are valid
     not_finite,     ///< d(where), or e(where) if off_diagonal, is NaN or infinite
@@ -49,9 +50,9 @@ struct TridiagonalEigStatus {
     overflow        ///< an eigenvalue of finite elements exceeds the largest number of T, and is infinite
   };
   Verdict verdict = Verdict::ok;
-  index_t where = -1;  ///< from 0
-  bool off_diagonal = false;
-  bool ok() const { return verdict == Verdict::ok; }
+  index_t where = -1;                                 ///< from 0
+  bool off_diagonal = false;                          ///< whether `where` counts off-diagonal elements
+  bool ok() const { return verdict == Verdict::ok; }  ///< whether values and vectors are valid
 };
 /// Describes the status in words; "ok" without failure.
 std::string to_string(const TridiagonalEigStatus& status);

@@ -68,6 +68,7 @@ class GivensQr {
   /// if `stages` uses an order whose pivots are not the rows above). Waits for the rotations.
   index_t rotations() const;
 
+  /// Return the rows and the columns of A.
   index_t m() const { return m_; }
   index_t n() const { return n_; }
 

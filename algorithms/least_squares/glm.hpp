@@ -106,7 +106,7 @@ template <class T>
 [[nodiscard]] Glm<T> glm(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, MatrixView<T> y,
                          const GlmOptions& options = {});
 
-/// Tile shapes of A and B.
+/// Tile shapes a of A and b of B.
 struct GlmTiles {
   TileShape a, b;
 };

@@ -67,7 +67,7 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
                                        [&](HostMatrix<T>& C, const HostMatrix<T>& X) {
                                          const auto tiles = on_tiles(C, A.tile_shape().mb, "rest");
                                          gemm(g, Op::none, Op::none, T(-1), A, on_tiles(X, A.tile_shape().nb, "X"),
-                                              T(1), tiles);
+                                              T(1), tiles, {.kernel = GemmKernel::cublas});
                                          g.wait();
                                          tiles.bring_home();
                                        }};

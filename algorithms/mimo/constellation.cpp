@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
@@ -170,11 +171,26 @@ Constellation read_constellation(const std::string& path) {
   return made;
 }
 
+std::optional<ConstellationKind> find_constellation(std::string_view name) {
+  const auto plain = [](std::string_view text) {
+    std::string letters, digits;  // digits first
+    for (const char c : text)
+      if (std::isdigit(static_cast<unsigned char>(c)) != 0 && text.find('/') == std::string_view::npos)
+        digits += c;
+      else if (c != '-' && c != '_' && c != ' ')
+        letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return digits + letters;
+  };
+  for (const auto& kind : constellation_kinds())
+    if (plain(kind.name) == plain(name)) return kind.value;
+  return std::nullopt;
+}
+
 std::vector<Constellation> parse_constellations(const std::string& routine, const std::string& text, index_t streams) {
   std::vector<Constellation> list;
   std::istringstream names(text.empty() ? text : text + ',');  // so that a trailing comma adds an empty name
   for (std::string name; std::getline(names, name, ',');) {
-    const auto kind = find_named(constellation_kinds(), name);
+    const auto kind = find_constellation(name);
     if (std::error_code none; !kind && !std::filesystem::exists(name, none)) {
       std::string why = "'" + name + "' is none of ";
       for (const auto& each : constellation_kinds()) why.append(each.name).append(", ");

@@ -4,6 +4,7 @@
 #include <tesela/runtime/types.hpp>
 
 #include <complex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace tesela {
 
 /// The points of a stream, indexed by their labels 0 … size - 1.
 struct Constellation {
-  std::string name;
+  std::string name;                          ///< bpsk, qpsk, 16qam and so on
   std::vector<std::complex<double>> points;  ///< points of labels 0, 1, …; their number is a power of two
   bool alternating = false;                  ///< signals 1, 3, 5, … have these points times i (pi/2-bpsk)
 
@@ -25,11 +26,11 @@ struct Constellation {
   /// The constellation as a product of two axes: the real amplitudes of each axis, ascending and evenly spaced, with
   /// their parts of the label. A point is re[i] + i im[k], its label re.labels[i] + im.labels[k].
   struct Axis {
-    double low = 0, step = 0;
-    std::vector<int> labels;
+    double low = 0, step = 0;  ///< least amplitude, and distance of neighbours
+    std::vector<int> labels;   ///< parts of the label, by amplitude
   };
   struct Product {
-    Axis re, im;
+    Axis re, im;  ///< axes of the real and the imaginary part
   };
   std::vector<Product> product() const;  ///< one element, or none if the constellation is not such a product
 };
@@ -49,6 +50,9 @@ enum class ConstellationKind : std::uint8_t {
 /// Returns the standard constellations with their names.
 std::span<const Named<ConstellationKind>> constellation_kinds();
 
+/// Returns the standard constellation of this name in any letter case, also as "16-QAM" or "QAM16".
+std::optional<ConstellationKind> find_constellation(std::string_view name);
+
 /// Returns a constellation of unit mean energy with Gray labels. All except 8psk follow 3GPP TS 38.211, 5.1 (bpsk on
 /// the diagonal); 8psk starts at angle 0.
 Constellation constellation(ConstellationKind kind);
@@ -58,7 +62,7 @@ Constellation constellation(ConstellationKind kind);
 /// line.
 Constellation read_constellation(const std::string& path);
 
-/// Returns the constellations of a comma-separated list of names of constellation_kinds() and files: one for all
+/// Returns the constellations of a comma-separated list of names of find_constellation() and files: one for all
 /// streams, or one for each. Throws ArgumentError of `routine` for a list of another length, and FileError.
 std::vector<Constellation> parse_constellations(const std::string& routine, const std::string& text, index_t streams);
 

@@ -34,6 +34,7 @@ ChannelChoice parse_channel(const std::string& routine, const std::string& text)
 /// channel for all signals.
 struct MimoShape {
   index_t streams = 0, antennas = 0, signals = 0, coherence = 0;
+  /// Return the number of channels, and the channel of a signal.
   index_t channels() const { return coherence == 0 ? 1 : ceil_div(signals, coherence); }
   index_t channel_of(index_t signal) const { return coherence == 0 ? 0 : signal / coherence; }
 };
@@ -66,7 +67,7 @@ HostMatrix<std::complex<T>> turned_back(const HostMatrix<std::complex<T>>& y, in
 /// `rayleigh`, v is normal with variance n0 / 2, and s holds amplitudes of square QAM, whose indices on the axis are
 /// `sent` (n x signals). random_real_signals throws ArgumentError for other constellations.
 struct RealSignals {
-  HostMatrix<double> h, x;
+  HostMatrix<double> h, x;  ///< H, n x n, and x, n x signals
   HostMatrix<int> sent;
 };
 RealSignals random_real_signals(index_t n, index_t signals, const Constellation& alphabet, double n0,

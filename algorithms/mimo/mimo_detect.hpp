@@ -44,9 +44,9 @@ struct MimoOptions {
 struct Detection {
   HostMatrix<int> labels;             ///< streams x signals
   std::vector<SearchReport> reports;  ///< one per signal
-  index_t uncertified() const;
-  index_t ties() const;
-  index_t failed() const;  ///< signals without a result; their labels are -1
+  index_t uncertified() const;        ///< number of signals with the flag `uncertified`
+  index_t ties() const;               ///< number of signals with the flag `tie`
+  index_t failed() const;             ///< signals without a result; their labels are -1
 };
 
 /// Detects the transmitted vectors of all signals. `sd`, `sd_plain` and `brute` return the s with the least ||y - H

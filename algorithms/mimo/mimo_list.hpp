@@ -13,7 +13,7 @@ struct MimoListOptions {
   SearchForm form = SearchForm::automatic;
   double n0 = 0;            ///< noise variance for the mmse_ orders
   long long max_nodes = 0;  ///< nodes after which a signal ends uncertified; 0: no limit
-  index_t batch = 0;
+  index_t batch = 0;        ///< signals per task; 0: automatic
 };
 
 /// The points in the spheres. Signal k has columns k most …: labels (rows x (most signals), -1 after the last point),
@@ -21,7 +21,7 @@ struct MimoListOptions {
 struct MimoList {
   HostMatrix<int> labels;
   HostMatrix<double> distances;
-  std::vector<int> counts;
+  std::vector<int> counts;            ///< number of points of each signal
   std::vector<SearchReport> reports;  ///< `failed` for a signal with dependent columns of integers
 };
 

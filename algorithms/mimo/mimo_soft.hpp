@@ -21,8 +21,8 @@ struct SoftOptions {
   SearchForm form = SearchForm::automatic;       ///< for sts, list and ep
   double n0 = 0;                                 ///< noise variance, above 0
   double clip = 0;                               ///< limit of |L|; 0: none
-  index_t batch = 0;
-  index_t keep = 0;  ///< list and kbest: vectors to keep
+  index_t batch = 0;                             ///< signals per task; 0: automatic
+  index_t keep = 0;                              ///< list and kbest: vectors to keep
 };
 
 /// Parses "sts", "kbest:16", "list:64" and similar. Throws ArgumentError of `routine`.
@@ -46,7 +46,7 @@ struct SoftDetection {
 /// Rounds scale L to the nearest integer, halves to even, and limits it to [-127, 127], for fixed-point decoders.
 /// `saturated` counts the limited numbers. Throws ArgumentError unless the scale is above 0.
 struct QuantizedLlrs {
-  HostMatrix<std::int8_t> llrs;
+  HostMatrix<std::int8_t> llrs;  ///< the rounded numbers, of L's shape
   index_t saturated = 0;
 };
 template <class T>

@@ -27,7 +27,7 @@ struct QrBatchOptions {
 
 /// A matrix of a batch, from 0, and its element that is NaN or infinite.
 struct QrBatchFailure {
-  index_t matrix = 0, row = 0, column = 0;
+  index_t matrix = 0, row = 0, column = 0;  ///< from 0
 };
 
 /// Factors A_k P_k = Q_k R_k for K matrices m x n of one shape, up to 160 x 32, tall, square or wide (LAPACK geqrf,

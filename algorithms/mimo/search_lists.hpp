@@ -11,12 +11,12 @@ namespace tesela::mimo {
 
 /// The lists that kernels read.
 struct SearchLists {
-  bool real_form = false;
-  int labels = 0;
-  HostMatrix<kernels::SearchColumn> columns;
-  HostMatrix<kernels::SearchPoint> points;
-  index_t amplitudes = 0;           ///< Number of points that are amplitudes, in lists of lists_with_parts().
-  index_t most_amplitudes() const;  ///< Returns the largest number of amplitudes of one column.
+  bool real_form = false;                     ///< whether streams are split into real and imaginary parts
+  int labels = 0;                             ///< number of points of all streams together
+  HostMatrix<kernels::SearchColumn> columns;  ///< first point and number of points of each column
+  HostMatrix<kernels::SearchPoint> points;    ///< points, column after column
+  index_t amplitudes = 0;                     ///< Number of points that are amplitudes, in lists of lists_with_parts().
+  index_t most_amplitudes() const;            ///< Returns the largest number of amplitudes of one column.
 };
 
 /// Returns the candidates of each stream in real or complex form.

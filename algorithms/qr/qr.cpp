@@ -370,7 +370,7 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
   result.hold_on_each({.shape = {tile.mb, width}, .at_once = std::ceil(copied * share)});
   Shape work = qr_work(width, std::min(a.cols, tile.nb), std::min(a.rows, tile.mb), gpu);
   const index_t rows = std::min(a.rows, tile.mb), across = std::min(a.cols, tile.nb);
-  work.cols += columns_for_products(product_work(workers.gpus, rows, across, ib, element), width, element);
+  work.cols += columns_for_products(product_work(workers, rows, across, ib, element), width, element);
   result.hold_on_each({.shape = work, .at_once = gpu ? 2.0 : workers.cpus, .last = 1});
   result.task(3 * tile_size);
   return result;

@@ -47,8 +47,8 @@ struct QrStep {
 
 /// One kernel of a factorization: Geqrt of tile row `row` (pivot < 0), or Tpqrt of it against tile row `pivot`.
 struct QrTransformation {
-  index_t step = 0, row = 0, pivot = -1;
-  bool triangle = false;
+  index_t step = 0, row = 0, pivot = -1;  ///< numbers of tile columns and rows, from 0
+  bool triangle = false;                  ///< whether the tile of `row` is already triangular (TT)
 };
 
 /// A QR factorization: R in A's upper triangle, Q as Householder vectors in the rest of A and as separate block
@@ -74,13 +74,14 @@ class QrFactorization {
   void extract_r(Graph& g, const TileMatrix<T>& R) const;
 
   const TileMatrix<T>& factors() const { return a_; }
+  /// Return the rows and columns of A, and the inner block size.
   index_t m() const { return a_.m(); }
   index_t n() const { return a_.n(); }
   index_t ib() const { return ib_; }
   /// Returns the order of the eliminations, including the tree between ranks.
   const std::string& tree() const { return tree_; }
 
-  const std::vector<QrStep>& steps() const { return steps_; }
+  const std::vector<QrStep>& steps() const { return steps_; }  ///< eliminations of tiles, in order
   /// Returns the kernels in the order of insertion. Q is the product of their orthogonal matrices in this order.
   const std::vector<QrTransformation>& transformations() const { return transformations_; }
 
@@ -119,8 +120,8 @@ template <class T>
 /// The QR factorization of a matrix in memory.
 template <class T>
 struct FactoredQr {
-  QrFactorization<T> factors;
-  Status status;  ///< 1 + j: column j of R is the first that is not finite
+  QrFactorization<T> factors;  ///< R and Q
+  Status status;               ///< 1 + j: column j of R is the first that is not finite
 };
 
 /// Factors a matrix in memory: chooses the tiles, and waits.

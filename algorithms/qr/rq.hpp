@@ -6,7 +6,7 @@ namespace tesela {
 
 /// Options of rq, lq, gqr and grq.
 struct RqOptions {
-  QrOptions qr = {};
+  QrOptions qr = {};  ///< options of the factorization of A^T
   /// Tile shape of A^T for the factorization; 0 x 0 selects A's, transposed. qr_tile(workers, n, m) is fast.
   TileShape tile = {0, 0};
 };
@@ -27,6 +27,7 @@ class RqFactorization {
   /// for rq, the first for lq. Throws ArgumentError for another shape.
   void extract(Graph& g, const TileMatrix<T>& triangle) const;
 
+  /// Return the rows and the columns of A.
   index_t m() const { return transposed_.n(); }
   index_t n() const { return transposed_.m(); }
   /// Returns the factorization of A^T (lq), or of A^T with its columns in reverse order (rq).

@@ -19,7 +19,7 @@ Overlap overlapped(const Schedule& schedule);
 
 /// Tile QR by a schedule: number of tasks per kernel, and times with unlimited cores, in units of nb^3 / 3 flops.
 struct TilePath {
-  index_t critical_path = 0, work = 0;
+  index_t critical_path = 0, work = 0;  ///< times of the longest path and of all tasks
   /// Tasks that make a tile triangular (4 units), and that update a tile to its right (6).
   index_t geqrt = 0, unmqr = 0;
   index_t tsqrt = 0, tsmqr = 0;  ///< tasks that eliminate a square below a triangle (6), and that update two tiles (12)

@@ -27,6 +27,7 @@ class MemoryPlan {
     /// Number of blocks with distinct shapes over time, which cannot reuse memory; 0 if all blocks have one shape.
     double ever = 0;
   };
+  /// Adds blocks.
   void hold(const Blocks& blocks);
   /// Adds blocks on every GPU; without GPUs on the host.
   void hold_on_each(Blocks blocks);
@@ -37,10 +38,11 @@ class MemoryPlan {
   void mark_lower_bound() { least_ = true; }
   bool is_least() const { return least_; }
 
-  const std::vector<std::string>& stages() const { return stages_; }
-  int gpus() const { return gpus_; }
-  std::size_t element() const { return element_; }
-  index_t stage(const std::string& name) const;
+  const std::vector<std::string>& stages() const { return stages_; }  ///< names, in order
+  int gpus() const { return gpus_; }                                  ///< number of GPUs
+  std::size_t element() const { return element_; }                    ///< bytes of an element
+  index_t stage(const std::string& name) const;                       ///< index of a name
+  /// Returns the index of the last stage.
   index_t last_stage() const { return static_cast<index_t>(stages_.size()) - 1; }
 
   /// Return the bytes of a stage, and of the stage with the most.
@@ -68,7 +70,7 @@ class MemoryPlan {
 
 /// Available bytes of the host and of each GPU.
 struct MemoryRoom {
-  double host = 0, gpu = 0;
+  double host = 0, gpu = 0;  ///< bytes of the host, and of each GPU
 };
 
 /// Returns in words why a plan does not fit; empty if it fits. The host must hold all of its blocks; a GPU must hold

@@ -10,8 +10,8 @@ namespace tesela {
 /// A choice with the name that commands and other languages use.
 template <class E>
 struct Named {
-  E value;
-  const char* name;
+  E value;            ///< the choice
+  const char* name;   ///< its name
   const char* about;  ///< description in one line
 };
 

@@ -24,7 +24,7 @@ struct ShiftedToeplitz {
   }
 
   Tile<T> blocks() const { return blocks_(0, 0); }
-  Tile<T> tables() const { return tables_(0, 0); }
+  Tile<T> tables() const { return tables_(0, 0); }  ///< tables of the sine basis
 
   /// Returns the arguments of a solve with this refinement.
   kernels::CauchySolveArgs<T> solve_args(const ToeplitzRefinement& refinement) const {

@@ -21,7 +21,7 @@ class SineToeplitz {
   /// or a number is not finite.
   SineToeplitz(Graph& g, std::span<const T> t);
 
-  index_t n() const { return n_; }
+  index_t n() const { return n_; }  ///< order of T
   int exponent() const { return exponent_; }
   double norm() const { return norm_; }  ///< upper bound of ||T||_2: |t_0| + 2 sum |t_k|, at least the 1-norm
   double rms() const { return rms_; }    ///< ||T||_F / sqrt(n), the root mean square of the eigenvalues
@@ -31,7 +31,7 @@ class SineToeplitz {
   double largest() const { return largest_; }
   Tile<T> column() const { return column_(0, 0); }  ///< t, n x 1
   Tile<T> blocks() const { return blocks_(0, 0); }
-  Tile<T> tables() const { return tables_(0, 0); }
+  Tile<T> tables() const { return tables_(0, 0); }  ///< tables of the sine basis
 
  private:
   index_t n_;
@@ -46,7 +46,7 @@ struct Inertia {
   std::array<index_t, 2> below{};  ///< eigenvectors with J x = x, and with J x = -x
   bool nudged = false;             ///< whether the shift was moved, because an eigenvalue was too near
   bool doubtful = false;           ///< whether several nudges did not help: the counts may be wrong
-  index_t total() const { return below[0] + below[1]; }
+  index_t total() const { return below[0] + below[1]; }  ///< eigenvalues of both parts
 };
 
 /// Method for systems with T - sigma I, and for its pivots.
@@ -78,10 +78,10 @@ std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::spa
 /// An interval low <= lambda < high with its number of eigenvalues.
 struct SpectrumInterval {
   double low = 0, high = 0;
-  std::array<index_t, 2> below{};  ///< at `low`: symmetric and skew
-  std::array<index_t, 2> count{};
-  bool cluster = false;  ///< more eigenvalues than requested, but too narrow to divide
-  index_t total() const { return count[0] + count[1]; }
+  std::array<index_t, 2> below{};                        ///< at `low`: symmetric and skew
+  std::array<index_t, 2> count{};                        ///< eigenvalues of the symmetric and of the skew part
+  bool cluster = false;                                  ///< more eigenvalues than requested, but too narrow to divide
+  index_t total() const { return count[0] + count[1]; }  ///< eigenvalues of both parts
 };
 
 /// Returns intervals, ascending, that contain all eigenvalues in [low, high), with at most `most` eigenvalues each.

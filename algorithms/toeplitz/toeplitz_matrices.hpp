@@ -26,8 +26,8 @@ enum class ToeplitzKind : std::uint8_t {
 /// Description of a generated Toeplitz matrix.
 struct ToeplitzGenerator {
   ToeplitzKind kind = ToeplitzKind::random;
-  double parameter = 0;  ///< W of prolate, r of kms
-  std::uint64_t seed = 1;
+  double parameter = 0;    ///< W of prolate, r of kms
+  std::uint64_t seed = 1;  ///< of random numbers
 };
 
 /// Parses a kind with its parameter as commands write it ("kms:0.5"). toeplitz_kinds() lists all kinds in one line.

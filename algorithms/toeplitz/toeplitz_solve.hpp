@@ -52,6 +52,7 @@ struct ToeplitzAttempt {
   std::optional<index_t> negative;
   std::optional<double> growth;         ///< growth of a recursion's numbers
   std::optional<index_t> largest_step;  ///< most orders that a step of lookahead passed; 1 without look-ahead
+  /// Returns whether it did not break down and the residual is below 1.
   bool usable() const { return order == 0 && residual.error < 1; }
 };
 

@@ -34,10 +34,10 @@ std::span<const Named<LanczosTasks>> lanczos_tasks();
 /// Options of toeplitz_spectrum. The defaults were measured to be fast (docs/toeplitz.md).
 struct SpectrumOptions {
   SpectrumMethod method = SpectrumMethod::automatic;
-  bool vectors = false;
+  bool vectors = false;                                   ///< whether to compute eigenvectors
   double low = -std::numeric_limits<double>::infinity();  ///< only eigenvalues in [low, high)
-  double high = std::numeric_limits<double>::infinity();
-  index_t smallest = 0, largest = 0;  ///< only this many from one end; 0: all in [low, high)
+  double high = std::numeric_limits<double>::infinity();  ///< end of that interval
+  index_t smallest = 0, largest = 0;                      ///< only this many from one end; 0: all in [low, high)
 
   // Options of the search by Lanczos. Setting any of them selects lanczos.
   index_t per_interval = 0;                         ///< largest number of eigenvalues per interval; 0 selects it
@@ -46,7 +46,7 @@ struct SpectrumOptions {
   ToeplitzSolver counter = ToeplitzSolver::cauchy;  ///< its pivots count the eigenvalues of an interval
   index_t max_attempts = 5;                         ///< shifts that are tried in an interval before it is divided
   double krylov_factor = 2;  ///< largest number of steps: krylov_factor * per_interval + krylov_more
-  index_t krylov_more = 32;
+  index_t krylov_more = 32;  ///< steps
   /// Residual of a converged Ritz value, relative to it; 0 selects 1e-10 (values) or 1e-14 (vectors, refined), 2e-6 in
   /// single precision.
   double tolerance = 0;
@@ -69,8 +69,8 @@ struct SpectrumOptions {
 
 /// An interval whose search found fewer eigenvalues than it contains.
 struct SpectrumShortage {
-  double low = 0, high = 0;
-  index_t found = 0, expected = 0;
+  double low = 0, high = 0;         ///< ends of the interval
+  index_t found = 0, expected = 0;  ///< numbers of eigenvalues
 };
 
 /// Result of toeplitz_spectrum.
@@ -85,12 +85,14 @@ struct Spectrum {
   index_t expected = 0;                  ///< number of eigenvalues in the range, by inertia
   index_t first = 0;                     ///< number of eigenvalues below the wanted ones, by inertia
   double resolution = 0;  ///< an eigenvalue nearer than this to an end of the range counts as equal to it
-  std::vector<SpectrumShortage> shortages;
+  std::vector<SpectrumShortage> shortages;  ///< empty if all eigenvalues were found
   /// Intervals of many eigenvalues that are too near to each other to separate.
   std::vector<SpectrumInterval> clusters;
   bool dense = false;    ///< whether LAPACK computed all results, from the two blocks as dense matrices
   double tolerance = 0;  ///< residual of a converged Ritz value, relative to it (SpectrumOptions)
   LanczosTasks tasks = LanczosTasks::fused;  ///< tasks of the Lanczos steps
+  /// Numbers of intervals with their searches, inertia counts, searches that had to be repeated, divided intervals, and
+  /// Lanczos steps.
   index_t intervals = 0, counts = 0, relaunches = 0, divisions = 0, steps = 0;
   index_t inversions = 0;  ///< shifts that were tried
   index_t relaunched = 0;  ///< intervals, including halves of divided ones, that needed several shifts

@@ -54,6 +54,7 @@ struct CheckedSolve {
   int attempts = 0;                   ///< solves after the first
   TridiagonalCondition condition = {};
 
+  /// Returns whether X exists and both residuals are within their bounds.
   bool good() const { return status.ok() && residual.good() && residual_equilibrated.good(); }
 };
 

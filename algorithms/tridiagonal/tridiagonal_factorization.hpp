@@ -16,7 +16,7 @@ class TridiagonalFactorization {
   /// singular or not finite. Throws ArgumentError if shapes or tiles do not conform.
   TridiagonalFactorization(Graph& g, const Tridiagonal<T>& A);
 
-  index_t n() const { return n_; }
+  index_t n() const { return n_; }  ///< order of A
 
   /// Inserts B = A^-1 B (LAPACK gttrs), in any graph of the same runtime.
   ///

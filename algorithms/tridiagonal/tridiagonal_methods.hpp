@@ -45,8 +45,8 @@ void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>
 
 /// Tiles of tridiagonal_solve_by: equations and systems per tile, and how often the equations are reduced.
 struct TridiagonalPlan {
-  index_t along = 0, across = 0;
-  index_t levels = 0;
+  index_t along = 0, across = 0;  ///< equations and systems per tile
+  index_t levels = 0;             ///< number of reductions
 };
 
 /// Returns `wanted`, or if it is 0 x 0 the tiles for `systems` systems of n equations, with the number of reductions.

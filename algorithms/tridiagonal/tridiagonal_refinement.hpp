@@ -7,7 +7,7 @@ namespace tesela {
 /// Options of tridiagonal_solve_refined.
 struct RefinementOptions {
   SystemsIn systems = SystemsIn::columns;
-  bool periodic = false;
+  bool periodic = false;  ///< whether the first and the last unknown are neighbours
   /// Whether to solve in single precision and refine to double; otherwise all computations use the precision of A and
   /// B.
   bool mixed = false;
@@ -17,8 +17,8 @@ struct RefinementOptions {
 
 /// Result of tridiagonal_solve_refined.
 struct RefinedSolve {
-  Status status;  ///< ok if all systems converged
-  bool converged = false;
+  Status status;              ///< ok if all systems converged
+  bool converged = false;     ///< whether the status is ok
   bool broke_down = false;    ///< whether the status is tridiagonal_solve's: a system is singular, or not finite
   bool finite = true;         ///< whether X is finite
   int iterations = 0;         ///< corrections after the first solve

@@ -96,14 +96,17 @@ class TridiagonalResiduals {
       for (index_t t = 0; t < tiles_; ++t) f(t, s);
   }
 
+  /// Returns tile t, along the systems, and s, across them, of a matrix like X.
   template <class U>
   Tile<U> tile(const TileMatrix<U>& a, index_t t, index_t s) const {
     return columns_ ? a(t, s) : a(s, t);
   }
+  /// Returns the same tile of a diagonal, which may hold a single system for all.
   template <class U>
   Tile<U> band(const TileMatrix<U>& a, index_t t, index_t s) const {
     return tile(a, t, (columns_ ? a.n() : a.m()) == 1 ? 0 : s);
   }
+  /// Returns the layout and the position of tile t.
   kernels::tridiagonal::SystemsTile place_of(index_t t) const {
     return {systems_, t > 0 || periodic_, t + 1 < tiles_ || periodic_, n_};
   }

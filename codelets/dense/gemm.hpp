@@ -4,9 +4,9 @@
 
 namespace tesela::kernels {
 
-/// CUDA implementation of a product: cuBLAS, the three kernels of the classic study of memory and data locality (one
-/// element per thread; tiles in shared memory; several elements per thread), or our tuned kernel. insert_product()
-/// inserts Int8Gemm for int8, and for automatic if that is faster than cuBLAS.
+/// CUDA implementation of a product: cublas; a kernel of the classic study of memory and data locality, which is naive
+/// (one element per thread), shared (tiles in shared memory) or coarse (several elements per thread); or tuned, our
+/// fastest. insert_product() inserts Int8Gemm for int8, and for automatic if that is faster than cuBLAS.
 enum class GemmKernel : std::uint8_t { cublas, naive, shared, coarse, tuned, int8, automatic };
 
 /// Bound of the error of a product by residues (docs/gemm.md); other kernels always have the componentwise one.
@@ -19,7 +19,7 @@ enum class GemmAccuracy : std::uint8_t {
 template <class T>
 struct GemmArgs {
   Op op_a = Op::none, op_b = Op::none;
-  T alpha = 1, beta = 0;
+  T alpha = 1, beta = 0;                           ///< C = alpha op(A) op(B) + beta C
   GemmKernel kernel = GemmKernel::automatic;       ///< automatic and int8 mean cublas here
   int block = 32;                                  ///< thread-block edge of naive, shared and coarse: 16 or 32
   GemmAccuracy accuracy = GemmAccuracy::normwise;  ///< of int8

@@ -16,13 +16,13 @@ struct GemmProblem {
   Op op_a = Op::none, op_b = Op::none;
   index_t m = 0, n = 0, k = 0;
   T alpha = 1;
-  const T* a = nullptr;
-  index_t lda = 1;
-  const T* b = nullptr;
-  index_t ldb = 1;
+  const T* a = nullptr;  ///< A
+  index_t lda = 1;       ///< leading dimension of A
+  const T* b = nullptr;  ///< B
+  index_t ldb = 1;       ///< leading dimension of B
   T beta = 0;
-  T* c = nullptr;
-  index_t ldc = 1;
+  T* c = nullptr;   ///< C
+  index_t ldc = 1;  ///< leading dimension of C
 };
 
 // Each of these functions enqueues one kernel on the stream for T = float or double and returns the status of the

@@ -18,7 +18,7 @@ constexpr int most_moduli_for(std::size_t element) { return element == sizeof(do
 struct Int8Plan {
   index_t m = 0, n = 0, k = 0;
   std::size_t bytes = 0;  ///< of the work space
-  int moduli = 0;
+  int moduli = 0;         ///< number of moduli
 };
 
 inline constexpr std::size_t most_int8_bytes = std::size_t{4} << 30;  ///< of a work space

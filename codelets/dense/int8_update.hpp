@@ -13,7 +13,7 @@ namespace tesela::kernels {
 /// int, and the work space of ToResidues in doubles.
 template <class T>
 struct ResidueShapes {
-  Shape bytes, exponents, squares;
+  Shape bytes, exponents, squares;  ///< of the residues, of their lines' exponents, and of the work space
   ResidueShapes(index_t k, index_t lines, int moduli = moduli_for(sizeof(T)));
 };
 
@@ -30,7 +30,7 @@ struct ToResidues {
     Op op = Op::none;                       ///< none: rows of the block are lines; transpose: columns are
     bool more_lines = false;                ///< each tile adds lines; otherwise it adds to the inner size
     index_t row = 0, rows = 0, column = 0;  ///< no `rows`: to the last one
-    int moduli = moduli_for(sizeof(T));
+    int moduli = moduli_for(sizeof(T));     ///< number of moduli
     std::uint64_t cost_key() const {
       return static_cast<std::uint64_t>(op) | (more_lines ? 2u : 0u) | static_cast<std::uint64_t>(moduli) << 2;
     }
@@ -55,12 +55,12 @@ struct ResidueUpdate {
     index_t a_line = 0, b_line = 0;               ///< lines of C's first row and column; even
     index_t row = 0, column = 0;
     bool symmetric = false;
-    int moduli = moduli_for(sizeof(T));
+    int moduli = moduli_for(sizeof(T));  ///< number of moduli
     std::uint64_t cost_key() const {
       return static_cast<std::uint64_t>(inner) << 8 | static_cast<std::uint64_t>(moduli);
     }
   };
-  static Shape size(const Args& args, std::span<const Shape> c) {
+  static Shape size(const Args& args, std::span<const Shape> c) {  ///< shape of all tiles of C together
     Shape sum{};
     for (const Shape& tile : c) sum.rows += tile.rows, sum.cols += tile.cols;
     return args.symmetric ? Shape{sum.rows, args.b_lines - args.b_line} : Shape{c[0].rows - args.row, sum.cols};

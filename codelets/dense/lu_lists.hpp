@@ -23,7 +23,7 @@ struct LuUpdateList {
   static constexpr auto name = "lu_update_list";
   static constexpr std::uint32_t color = 0x4c72b0;
   struct Args {
-    index_t row = 0, end = 0;
+    index_t row = 0, end = 0;  ///< as in LuUpdate
   };
   static double flops(const Args& args, std::span<const Shape> all) {
     double sum = 0;

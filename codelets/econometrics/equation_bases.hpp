@@ -17,8 +17,8 @@ struct EquationBases {
   static constexpr auto name = "equation_bases";
   static constexpr std::uint32_t color = 0xc5b0d5;
   struct Args {
-    index_t count = 1, rows = 0;
-    double work = 0;  ///< staircase_flops of all equations
+    index_t count = 1, rows = 0;  ///< number of equations, and of coordinates
+    double work = 0;              ///< staircase_flops of all equations
     std::uint64_t cost_key() const;
   };
   static double flops(const Args& args, std::span<const Shape>) { return 2 * args.work; }

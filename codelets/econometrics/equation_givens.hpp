@@ -13,8 +13,8 @@ struct EquationGivens {
   static constexpr auto name = "equation_givens";
   static constexpr std::uint32_t color = 0x17becf;
   struct Args {
-    index_t count = 1, rows = 0;
-    double work = 0;  ///< staircase_rotation_flops of all equations
+    index_t count = 1, rows = 0;  ///< number of equations, and of coordinates
+    double work = 0;              ///< staircase_rotation_flops of all equations
     std::uint64_t cost_key() const;
   };
   static double flops(const Args& args, Shape, Shape picks, Shape, Shape, Shape) {

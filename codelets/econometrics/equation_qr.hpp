@@ -67,7 +67,7 @@ struct EquationBasis {
   static constexpr std::uint32_t color = 0x98df8a;
   struct Args {
     EquationPanels panels = {};
-    double work = 0;
+    double work = 0;  ///< staircase_flops
     std::uint64_t cost_key() const;
   };
   static double flops(const Args& args, Shape, Shape, Shape, Shape, Shape) { return 2 * args.work; }

@@ -22,13 +22,16 @@ struct BulgeBlocks {
   BulgePlan chase;
   index_t width = 4, blocks = 1;  ///< width: a multiple of 4
 
-  TESELA_BOTH index_t bundles() const { return ceiling(chase.sweeps(), width * blocks); }
+  TESELA_BOTH index_t bundles() const { return ceiling(chase.sweeps(), width * blocks); }  ///< number of bundles
+  /// Return the first sweep of a block, and the sweep that follows a bundle.
   TESELA_BOTH index_t first_sweep(index_t bundle, index_t block = 0) const { return (bundle * blocks + block) * width; }
   TESELA_BOTH index_t end_sweep(index_t bundle) const {
     const index_t end = first_sweep(bundle + 1);
     return end < chase.sweeps() ? end : chase.sweeps();
   }
+  /// Returns the largest number of hops of a bundle's sweeps.
   TESELA_BOTH index_t hops(index_t bundle) const { return chase.last_hop(first_sweep(bundle)) + 1; }
+  /// Returns whether a block has sweeps that reach this hop.
   TESELA_BOTH bool exists(index_t bundle, index_t block, index_t hop) const {
     const index_t sweep = first_sweep(bundle, block);
     return sweep < chase.sweeps() && hop <= chase.last_hop(sweep);
@@ -62,8 +65,8 @@ struct FormBulgeBlocks {
   static constexpr auto name = "form_bulge_blocks";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
-    BulgeBlocks plan;
-    index_t bundle = 0;
+    BulgeBlocks plan;    ///< blocks of the chase
+    index_t bundle = 0;  ///< number of the bundle
     Op op = Op::none;
     std::uint64_t cost_key() const { return internal::size_class(plan.hops(bundle)); }
   };
@@ -88,8 +91,8 @@ struct ApplyBulgeBlocks {
   static constexpr auto name = "apply_bulge_blocks";
   static constexpr std::uint32_t color = 0x55a868;
   struct Args {
-    BulgeBlocks plan;
-    index_t bundle = 0;
+    BulgeBlocks plan;    ///< blocks of the chase
+    index_t bundle = 0;  ///< number of the bundle
     Op op = Op::none;
     index_t row = 0, height = 1;
     std::uint64_t cost_key() const { return internal::size_class(plan.hops(bundle)); }

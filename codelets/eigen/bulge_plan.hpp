@@ -29,6 +29,7 @@ struct BulgePlan {
   TESELA_BOTH index_t length(index_t sweep, index_t hop) const { return least(b, n - row(sweep, hop)); }
   TESELA_BOTH index_t tiles() const { return ceiling(n, window); }
 
+  /// Return the number of groups, and the first sweep, the number of sweeps and the steps of group g.
   TESELA_BOTH index_t groups() const { return ceiling(sweeps(), group); }
   TESELA_BOTH index_t first_sweep(index_t g) const { return g * group; }
   TESELA_BOTH index_t size(index_t g) const { return least(group, sweeps() - first_sweep(g)); }

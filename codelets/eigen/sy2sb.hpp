@@ -37,7 +37,7 @@ struct Sy2sbPanel {
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     BandPanel panel;
-    index_t half_width = 0;
+    index_t half_width = 0;               ///< of the band
     index_t column = 0, band_column = 0;  ///< of the panel in the tile of A, and in the band's tile
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.at - panel.waiting); }
     /// Returns the arguments for P, which holds the reflectors.
@@ -110,7 +110,7 @@ struct Sy2sbUpdate {
   struct Args {
     index_t tile_column = 0;  ///< the tile's first column in the matrix
     index_t first = 0;        ///< first column that changes, at or right of tile_column
-    index_t top = 0;
+    index_t top = 0;          ///< first row of V and Z in the matrix
     index_t begin = 0, end = 0;
     bool mirrored = false;  ///< also writes the mirror image above the diagonal of the tile's diagonal block
     std::uint64_t cost_key() const {
@@ -135,8 +135,8 @@ struct JoinReflectors {
   static constexpr auto name = "join_reflectors";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
-    index_t columns = 0;  ///< columns of V with vectors
-    index_t half_width = 0;
+    index_t columns = 0;     ///< columns of V with vectors
+    index_t half_width = 0;  ///< of the band
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {
     const auto k = static_cast<double>(args.columns);

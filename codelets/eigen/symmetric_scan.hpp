@@ -24,8 +24,8 @@ struct CopyBand {
   static constexpr auto name = "copy_band";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {
-    index_t column = 0;  ///< index of the first column in the matrix
-    index_t a_column = 0, band_column = 0, count = 0, half_width = 0;
+    index_t column = 0;                                                ///< index of the first column in the matrix
+    index_t a_column = 0, band_column = 0, count = 0, half_width = 0;  ///< half_width: of the band
   };
   static void cpu(const Args& args, In<T> a, InOut<T> band);
   static void cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> band);

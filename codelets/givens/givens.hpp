@@ -75,10 +75,11 @@ struct GivensApply {
     Pivot pivot = Pivot::adjacent;
     bool chain = false;
     index_t row = 0, col = 0, width = 0;  ///< of the first column; more than `window` columns need one pass per window
-    index_t window = max_givens_window;
-    index_t rows = 0;       ///< active: m - row
+    index_t window = max_givens_window;   ///< columns per pass
+    index_t rows = 0;                     ///< active: m - row
     index_t diagonal = -1;  ///< >= 0: the source is a band (LAPACK's storage) and its tile has the diagonal in this row
-    int block = 128;
+    int block = 128;        ///< threads per block on a GPU
+    /// Returns whether rotations run in the order of the elimination.
     bool forward() const { return (side == Side::left) == (op == Op::transpose); }
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
@@ -102,8 +103,8 @@ struct GivensSweep {
   static constexpr auto name = "givens_sweep";
   static constexpr std::uint32_t color = 0x8172b3;
   struct Args {
-    index_t nb = 1;  ///< columns of a tile
-    int block = 128;
+    index_t nb = 1;   ///< columns of a tile
+    int block = 128;  ///< threads per block on a GPU
   };
   static double flops(const Args&, std::span<const Shape> shapes) {
     double m = 0, n = 0;

@@ -19,9 +19,9 @@ struct GivensListPanel {
   static constexpr auto name = "givens_list_panel";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
-    index_t col = 0, width = 0;
-    index_t rows = 0;  ///< active: rows of the tile from the first column's diagonal row on
-    int block = 128;
+    index_t col = 0, width = 0;  ///< first column of the panel, and its number of columns
+    index_t rows = 0;            ///< active: rows of the tile from the first column's diagonal row on
+    int block = 128;             ///< threads per block on a GPU
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
              static_cast<std::uint64_t>(block) << 20 | static_cast<std::uint64_t>(col / 32) << 32;
@@ -44,9 +44,10 @@ struct GivensListApply {
   struct Args {
     Side side = Side::left;
     Op op = Op::transpose;
-    index_t col = 0, width = 0;
-    index_t rows = 0;
-    int block = 128;
+    index_t col = 0, width = 0;  ///< first column of the panel, and its number of columns
+    index_t rows = 0;            ///< active: rows of the tile from the first column's diagonal row on
+    int block = 128;             ///< threads per block on a GPU
+    /// Returns whether rotations run in the order of the elimination.
     bool forward() const { return (side == Side::left) == (op == Op::transpose); }
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |

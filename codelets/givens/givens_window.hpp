@@ -13,8 +13,9 @@ enum class Pivot : std::uint8_t { adjacent, diagonal };
 /// Block in memory by strides: a column-major tile (1, ld), its transpose (ld, 1), or a band (1, ld - 1).
 template <class T>
 struct Strided {
-  T* data;
-  index_t row_stride, column_stride;
+  T* data;                            ///< first element
+  index_t row_stride, column_stride;  ///< distances of neighbours in a column and in a row, in elements
+  /// Returns element (i, j).
   TESELA_BOTH T& operator()(index_t i, index_t j) const { return data[i * row_stride + j * column_stride]; }
 };
 
@@ -31,15 +32,16 @@ struct Strided {
 /// enter from below, and `reach` (see GivensPanel) is the distance of the first row below the diagonal.
 struct GivensWindow {
   Pivot pivot = Pivot::adjacent;
-  index_t begin = 0, m = 0, width = 0, reach = 0;
+  index_t begin = 0, m = 0, width = 0, reach = 0;  ///< m: number of rows
 
+  /// Returns the window for m rows; `reach` is limited to the rows below the diagonal.
   TESELA_BOTH static GivensWindow make(Pivot pivot, index_t begin, index_t m, index_t width, index_t reach) {
     const index_t most = m - begin > 0 ? m - begin - 1 : 0;
     return {pivot, begin, m, width, pivot == Pivot::diagonal || reach > most ? most : reach};
   }
   TESELA_BOTH index_t rows() const { return m - begin; }
   TESELA_BOTH index_t steps() const { return reach; }
-  TESELA_BOTH index_t up_to_width(index_t n) const { return n < width ? n : width; }
+  TESELA_BOTH index_t up_to_width(index_t n) const { return n < width ? n : width; }  ///< n, at most `width`
   /// Returns the distance below the diagonal of the entries of step e (adjacent pivots).
   TESELA_BOTH index_t distance(index_t e) const { return reach - e; }
   TESELA_BOTH index_t in_row(index_t e) const {

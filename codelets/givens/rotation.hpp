@@ -14,7 +14,7 @@ struct Rotation {
   friend bool operator==(const Rotation&, const Rotation&) = default;
 };
 
-/// A rotation that makes `lower` zero and `upper` r, and the scalar that represents it.
+/// A rotation that makes `lower` zero and `upper` r, and the scalar rho that represents it (unpack).
 template <class T>
 struct Annihilation {
   Rotation<T> rotation;

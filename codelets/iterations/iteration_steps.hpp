@@ -25,12 +25,12 @@ enum class StopTest : std::uint8_t {
 
 /// Progress of an iteration on one matrix, from which kernels continue.
 struct IterationProgress {
-  index_t steps = 0;
-  index_t active = -1;  ///< order of the leading part that is not deflated; -1: not started
-  index_t rotations = 0, deflations = 0;
-  index_t broken = 0;  ///< 1 + the row whose pivot, or the column whose remainder, is zero or not finite
-  bool converged = false;
-  TESELA_BOTH bool ended() const { return converged || broken > 0; }
+  index_t steps = 0;                      ///< number of steps so far
+  index_t active = -1;                    ///< order of the leading part that is not deflated; -1: not started
+  index_t rotations = 0, deflations = 0;  ///< their numbers so far
+  index_t broken = 0;      ///< 1 + the row whose pivot, or the column whose remainder, is zero or not finite
+  bool converged = false;  ///< whether the stop test holds
+  TESELA_BOTH bool ended() const { return converged || broken > 0; }  ///< whether it converged or broke down
 };
 
 /// Performs at most `steps` QR steps D - s I = Q R, D = R Q + s I, P = P Q on a symmetric matrix D, as one task: on a
@@ -77,7 +77,7 @@ struct LrSteps {
     bool cholesky = false;
     StopTest stop = StopTest::off_diagonal;
     index_t steps = 1;
-    double negligible = 0;
+    double negligible = 0;  ///< largest size of a negligible element below the diagonal
     auto cost_key() const { return static_cast<std::uint64_t>(cholesky) | static_cast<std::uint64_t>(steps) << 8; }
   };
   static void cpu(const Args& args, InOut<T> d, InOut<IterationProgress> progress, Scratch<T> work);

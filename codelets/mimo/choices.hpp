@@ -7,14 +7,15 @@
 
 namespace tesela::kernels {
 
-/// Order of the columns in a search: the last column of the order is decided first.
+/// Order of the columns in a search: natural, norm, sqrd, vblast, mmse_sqrd, mmse_vblast, gradient or su_wassell, with
+/// their meaning in `column_order_rows`. The last column of the order is decided first.
 enum class ColumnOrder : std::uint8_t { natural, norm, sqrd, vblast, mmse_sqrd, mmse_vblast, gradient, su_wassell };
 
-/// Name and meaning of an order.
+/// An order with its `name` in commands and its meaning.
 struct ColumnOrderRow {
   ColumnOrder value;
   const char* name;
-  const char* about;
+  const char* about;        ///< meaning
   bool of_signals = false;  ///< differs from signal to signal: only for detectors that search the sphere
 };
 
@@ -31,20 +32,21 @@ inline constexpr ColumnOrderRow column_order_rows[] = {
      "the column with the farthest second nearest hyperplane last, of each signal", true},
 };
 
-/// Detectors of symbols.
+/// Detectors of symbols: sd, sd_plain, brute, babai, mf, zf, mmse, mmse_sic, kbest, nway, ep and bfs_gemm, with their
+/// meaning in `mimo_method_rows`.
 enum class MimoMethod : std::uint8_t { sd, sd_plain, brute, babai, mf, zf, mmse, mmse_sic, kbest, nway, ep, bfs_gemm };
 
-/// Name, meaning and abilities of a detector.
+/// A detector with its `name` in commands, its meaning and its abilities (`can`).
 struct MimoMethodRow {
   MimoMethod value;
   const char* name;
-  const char* about;
+  const char* about;  ///< meaning
   struct Can {
     bool exact = false;      ///< finds the nearest H s
     bool sphere = false;     ///< searches the sphere: any order, and a tree to show
     bool real_form = false;  ///< also in real form; every detector has the complex form
-    bool gpu = false;
-    bool wide = true;  ///< more streams than antennas
+    bool gpu = false;        ///< also on a GPU
+    bool wide = true;        ///< more streams than antennas
   } can;
   const char* keep = nullptr;  ///< meaning of `keep`, K in "NAME:K"; null without one
   int usual_keep = 0;          ///< default of `keep`; 0: no limit, which `keep` may be
@@ -83,23 +85,24 @@ inline constexpr MimoMethodRow mimo_method_rows[] = {
      16},
 };
 
-/// Detectors of bits: methods for log-likelihood ratios.
+/// Detectors of bits, methods for log-likelihood ratios: sts, max_log, app, mmse, list, kbest, nway and ep, with their
+/// meaning in `soft_kind_rows`.
 enum class SoftKind : std::uint8_t { sts, max_log, app, mmse, list, kbest, nway, ep };
 
-/// Name, meaning and abilities of a soft detector.
+/// A soft detector with its `name` in commands, its meaning and its abilities (`can`).
 struct SoftKindRow {
   SoftKind value;
   const char* name;
-  const char* about;
+  const char* about;  ///< meaning
   struct Can {
     bool exact = false;      ///< computes max-log for every signal
     bool real_form = false;  ///< also in real form
-    bool gpu = false;
-    bool priors = true;
-    bool brute = false;  ///< enumerates all candidates
+    bool gpu = false;        ///< also on a GPU
+    bool priors = true;      ///< uses priors
+    bool brute = false;      ///< enumerates all candidates
   } can;
   const char* keep = nullptr;  ///< meaning of `keep`, as in MimoMethodRow
-  int usual_keep = 0;
+  int usual_keep = 0;          ///< default of `keep`
 };
 
 /// All soft detectors.

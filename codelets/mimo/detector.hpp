@@ -18,14 +18,14 @@ struct Detector {
   static constexpr auto name = "mimo_detector";
   static constexpr std::uint32_t color = 0x8172b3;
   struct Args {
-    index_t streams = 0;
-    index_t coherence = 1;
+    index_t streams = 0;    ///< Nt
+    index_t coherence = 1;  ///< signals per channel
     MimoMethod kind = MimoMethod::mmse;
     ColumnOrder order = ColumnOrder::natural;  ///< for mmse_sic, kbest and bfs_gemm
-    bool up = true;
-    index_t keep = 0;
-    double n0 = 0;
-    int labels = 0;  ///< of all streams together, only for the performance model
+    bool up = true;                            ///< as in MimoOptions
+    index_t keep = 0;                          ///< as in MimoOptions
+    double n0 = 0;                             ///< noise variance
+    int labels = 0;                            ///< of all streams together, only for the performance model
     auto cost_key() const {
       return ((static_cast<int>(kind) * 16 + static_cast<int>(order)) * 4096 + labels) * 512 +
              static_cast<int>(keep < 511 ? keep : 511);

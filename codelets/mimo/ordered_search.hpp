@@ -18,7 +18,7 @@ enum class OrderingBuild : std::uint8_t {
 /// They have n^2 elements: R, and below its diagonal the reflectors v, whose factors are 2 / (1 + ||v||^2), or 0 if v
 /// is zero. R must be of about unit size.
 struct OrderedQrs {
-  static constexpr index_t together = 8, most = 11;
+  static constexpr index_t together = 8, most = 11;  ///< size of a group, and largest n
 };
 
 /// Factors R P for the permutations of numbers first … first + count - 1 in lexicographic order, from

@@ -14,8 +14,8 @@ struct SearchColumn {
 
 /// A value's contribution to its stream's label, and in complex form the point itself.
 struct SearchPoint {
-  double re = 0, im = 0;
-  int label = 0;
+  double re = 0, im = 0;  ///< real and imaginary part; in real form only `re`
+  int label = 0;          ///< part of the label
 };
 
 /// Result of a search. The distance is ||y - H s||, in double.
@@ -25,8 +25,8 @@ struct SearchReport {
   static constexpr int failed = 4;       ///< no result; labels are -1
   static constexpr int not_finite = 8;   ///< first report of a tile: H or y has NaN or infinity; not searched
   double distance = 0;
-  long long nodes = 0;
-  int flags = 0;
+  long long nodes = 0;  ///< number of visited children
+  int flags = 0;        ///< sum of the flags above
 };
 
 }  // namespace tesela::kernels

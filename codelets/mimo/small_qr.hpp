@@ -25,9 +25,9 @@ struct SmallQr {
   static constexpr auto name = "small_qr";
   static constexpr std::uint32_t color = 0x4c72b0;
   struct Args {
-    index_t cols = 0, right = 0;
+    index_t cols = 0, right = 0;  ///< n, and columns of b per matrix
     ColumnOrder order = ColumnOrder::natural;
-    double n0 = 0;
+    double n0 = 0;  ///< noise variance for mmse_sqrd and mmse_vblast
     bool rotations = false;
     auto cost_key() const {
       return (static_cast<int>(order) * 2 + (rotations ? 1 : 0)) * 1024 + static_cast<int>(right < 1023 ? right : 1023);

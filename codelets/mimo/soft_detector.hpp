@@ -23,14 +23,14 @@ struct SoftDetector {
   static constexpr auto name = "mimo_soft_detector";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
-    index_t streams = 0;
-    index_t coherence = 1;
+    index_t streams = 0;    ///< Nt
+    index_t coherence = 1;  ///< signals per channel
     SoftKind kind = SoftKind::sts;
     ColumnOrder order = ColumnOrder::mmse_vblast;
-    bool real_form = true;
-    double n0 = 1, clip = 0;
-    index_t keep = 0;  ///< list, kbest: number of vectors
-    int labels = 0;    ///< of all streams together, only for the performance model
+    bool real_form = true;    ///< whether columns are real and imaginary parts
+    double n0 = 1, clip = 0;  ///< noise variance, and limit of |L|
+    index_t keep = 0;         ///< list, kbest: number of vectors
+    int labels = 0;           ///< of all streams together, only for the performance model
     auto cost_key() const {
       return (((std::lround(3 * std::log2(n0)) * 16 + static_cast<int>(kind)) * 16 + static_cast<int>(order)) * 4096 +
               labels) *
@@ -52,11 +52,11 @@ struct GpuSoftDetector {
   static constexpr auto name = "mimo_gpu_soft_detector";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
-    index_t streams = 0;
-    index_t coherence = 1;
+    index_t streams = 0;    ///< Nt
+    index_t coherence = 1;  ///< signals per channel
     SoftKind kind = SoftKind::mmse;
-    double n0 = 1, clip = 0;
-    int labels = 0;  ///< of all streams together, only for the performance model
+    double n0 = 1, clip = 0;  ///< noise variance, and limit of |L|
+    int labels = 0;           ///< of all streams together, only for the performance model
     auto cost_key() const { return static_cast<int>(kind) * 65536 + labels; }
   };
   /// Returns whether these arguments are supported. amplitudes: number of the parts' amplitudes of all streams, 0

@@ -23,15 +23,15 @@ struct SphereSearch {
   static constexpr auto name = "sphere_search";
   static constexpr std::uint32_t color = 0xdd8452;
   struct Args {
-    index_t streams = 0;
-    index_t coherence = 1;
-    double n0 = 0;  ///< for the orders that need it
-    double radius = 0;
-    long long max_nodes = 0;
+    index_t streams = 0;      ///< Nt
+    index_t coherence = 1;    ///< signals per channel
+    double n0 = 0;            ///< for the orders that need it
+    double radius = 0;        ///< as in MimoOptions
+    long long max_nodes = 0;  ///< as in MimoOptions
     ColumnOrder order = ColumnOrder::mmse_vblast;
-    bool up = true, real_form = true;
-    bool plain = false;  ///< children in their stored order, not by distance
-    int labels = 0;      ///< of all streams together, only for the performance model
+    bool up = true, real_form = true;  ///< up: as in MimoOptions; real_form: columns are real and imaginary parts
+    bool plain = false;                ///< children in their stored order, not by distance
+    int labels = 0;                    ///< of all streams together, only for the performance model
     /// Returns a key of the noise and the order, on which the number of nodes depends.
     auto cost_key() const {
       const int noise = n0 > 0 ? static_cast<int>(std::lround(3 * std::log2(n0))) : 0;
@@ -64,9 +64,9 @@ struct BruteSearch {
   static constexpr auto name = "brute_search";
   static constexpr std::uint32_t color = 0x937860;
   struct Args {
-    index_t streams = 0;
-    index_t coherence = 1;
-    double candidates = 0;
+    index_t streams = 0;    ///< Nt
+    index_t coherence = 1;  ///< signals per channel
+    double candidates = 0;  ///< number of all s, for the performance model
     auto cost_key() const { return static_cast<int>(std::lround(2 * std::log2(candidates + 1))); }
   };
   static double flops(const Args& args, Shape h, Shape y, Shape, Shape, Shape, Shape) {
@@ -92,13 +92,13 @@ struct SphereList {
   static constexpr auto name = "sphere_list";
   static constexpr std::uint32_t color = 0xdd8452;
   struct Args {
-    index_t streams = 0;
-    index_t coherence = 1;
-    double n0 = 0, radius = 0;
-    long long max_nodes = 0;
+    index_t streams = 0;        ///< Nt
+    index_t coherence = 1;      ///< signals per channel
+    double n0 = 0, radius = 0;  ///< n0: noise variance for the mmse_ orders
+    long long max_nodes = 0;    ///< nodes after which a signal ends uncertified; 0: no limit
     index_t most = 1;
     ColumnOrder order = ColumnOrder::mmse_vblast;
-    bool real_form = true, integers = false;
+    bool real_form = true, integers = false;  ///< real_form: columns are real and imaginary parts
     auto cost_key() const { return static_cast<int>(order) * 4 + (real_form ? 2 : 0) + (integers ? 1 : 0); }
   };
   static void cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,

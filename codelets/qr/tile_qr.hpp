@@ -36,8 +36,8 @@ struct Geqrt {
   static constexpr auto name = "geqrt";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
-    index_t row = 0, col = 0, width = 0, ib = 1;
-    index_t rows = 0;  ///< active: rows of the tile from `row` on
+    index_t row = 0, col = 0, width = 0, ib = 1;  ///< ib: inner block size
+    index_t rows = 0;                             ///< active: rows of the tile from `row` on
     GemmKernel kernel = GemmKernel::cublas;
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
@@ -62,8 +62,8 @@ struct Unmqr {
   struct Args {
     Side side = Side::left;
     Op op = Op::none;
-    index_t row = 0, col = 0, width = 0, ib = 1;
-    index_t rows = 0;         ///< active: rows of the tile from `row` on
+    index_t row = 0, col = 0, width = 0, ib = 1;  ///< ib: inner block size
+    index_t rows = 0;                             ///< active: rows of the tile from `row` on
     bool unit_lower = false;  ///< v has explicit zeros and ones above the vectors, so a GPU needs no copy
     GemmKernel kernel = GemmKernel::cublas;
     std::uint64_t cost_key() const {
@@ -92,7 +92,7 @@ struct Tpqrt {
   static constexpr auto name = "tpqrt";
   static constexpr std::uint32_t color = 0xdd8452;
   struct Args {
-    index_t row = 0, col = 0, width = 0, ib = 1;
+    index_t row = 0, col = 0, width = 0, ib = 1;  ///< ib: inner block size
     bool triangle = false;
     std::uint64_t cost_key() const {
       return static_cast<std::uint64_t>(triangle) | static_cast<std::uint64_t>(width) << 10 |
@@ -119,8 +119,8 @@ struct Tpmqrt {
   struct Args {
     Side side = Side::left;
     Op op = Op::none;
-    index_t row = 0, col = 0, width = 0, ib = 1;
-    bool triangle = false;
+    index_t row = 0, col = 0, width = 0, ib = 1;  ///< ib: inner block size
+    bool triangle = false;                        ///< TT form
     std::uint64_t cost_key() const {
       return static_cast<std::uint64_t>(triangle) | static_cast<std::uint64_t>(side) << 8 |
              static_cast<std::uint64_t>(op) << 9 | static_cast<std::uint64_t>(width) << 10 |

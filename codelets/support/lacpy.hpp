@@ -6,7 +6,7 @@ namespace tesela::kernels {
 
 /// Part of a matrix that is copied; the rest of the copy is zero.
 enum class Part : std::uint8_t {
-  all,
+  all,        ///< the whole matrix
   upper,      ///< the upper trapezoid
   unit_lower  ///< the part below the diagonal, and ones on it: explicit Householder vectors
 };

@@ -15,13 +15,14 @@ struct CopyBlock {
   struct Args {
     index_t a_row = 0, a_column = 0, b_row = 0, b_column = 0, rows = 0, columns = 0;
     Op op = Op::none;
-    bool reverse_rows = false, reverse_columns = false;
+    bool reverse_rows = false, reverse_columns = false;  ///< orders in B
   };
   static void cpu(const Args& args, In<T> a, B<T> b);
   static void cuda(CudaContext& context, const Args& args, In<T> a, B<T> b);
 };
 
-/// Elements of a matrix that count.
+/// Elements of a matrix that count: all, without the diagonal (beside_diagonal), or in the diagonals next to it
+/// (next_to_diagonal).
 enum class Counted : std::uint8_t { all, beside_diagonal, next_to_diagonal };
 
 /// Finds the largest magnitude of a tile's elements that count; NaN if one is NaN. `found` is 1 x 1.

@@ -34,7 +34,8 @@ inline constexpr int most_side_by_side = 64;
 
 /// Report of an elimination: one column for each block of each shift.
 struct CauchyReport {
-  static constexpr index_t rows = 4;
+  static constexpr index_t rows = 4;  ///< number of rows
+  /// Rows of a column.
   enum Row : std::uint8_t {
     negative,        ///< pivots below zero: eigenvalues of the block below the shift
     breakdown,       ///< 0, or the number of pivots after which every remaining diagonal entry was zero or one was not
@@ -87,7 +88,7 @@ struct CauchyCountPart {
   static constexpr auto name = "cauchy_count_part";
   static constexpr std::uint32_t color = 0x55a868;
   struct Args {
-    int part = 0;
+    int part = 0;  ///< block: 0 symmetric, 1 skew
   };
   static double flops(const Args&, Shape c, Shape, Shape) {
     return 2.75 * static_cast<double>(c.rows) * static_cast<double>(c.rows);

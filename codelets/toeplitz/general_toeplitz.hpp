@@ -22,7 +22,7 @@ class GeneralToeplitz {
  public:
   GeneralToeplitz(index_t n, const double* c, const double* r);
 
-  index_t n() const { return n_; }
+  index_t n() const { return n_; }  ///< order of T
   /// Computes y = alpha T x + beta y; x and y have n numbers.
   void multiply(double alpha, const double* x, double beta, double* y);
 

@@ -24,7 +24,7 @@ struct LookaheadFactor {
   static constexpr auto name = "lookahead_factor";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
-    index_t largest_block = 0;
+    index_t largest_block = 0;  ///< largest number of columns of a look-ahead step
   };
   static double flops(const Args&, Shape t, Shape, Shape) {
     return 4 * static_cast<double>(t.rows) * static_cast<double>(t.rows);

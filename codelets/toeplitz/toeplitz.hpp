@@ -17,7 +17,7 @@ constexpr index_t toeplitz_rows(index_t length) { return 2 * (length / 2 + 1); }
 /// N), at most 1.09: a trigonometric polynomial of degree n - 1 cannot exceed this between the points (Ehlich and
 /// Zeller). NaN if t or sigma is not finite, 0 for n = 0.
 struct SymbolRange {
-  double low = 0, high = 0;
+  double low = 0, high = 0;  ///< ends of the interval
 };
 template <class T>
 SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma);
@@ -79,10 +79,10 @@ struct ToeplitzMultiply {
 /// Arguments of the solvers with refinement.
 template <class T>
 struct RefinedSolveArgs {
-  double norm = 0;  ///< of the matrix, estimated
-  int steps = 3;    ///< most steps of refinement
-  double tolerance = 0;
-  int exponent = 0;  ///< the matrix is the system's times 2^-exponent
+  double norm = 0;       ///< of the matrix, estimated
+  int steps = 3;         ///< most steps of refinement
+  double tolerance = 0;  ///< of the first column of `outcome`
+  int exponent = 0;      ///< the matrix is the system's times 2^-exponent
   std::uint64_t cost_key() const { return static_cast<std::uint64_t>(steps); }
 };
 

@@ -18,7 +18,7 @@ struct ToeplitzHalfPairs {
   static constexpr auto name = "toeplitz_half_pairs";
   static constexpr std::uint32_t color = 0x8172b3;
   struct Args {
-    int part = 0;
+    int part = 0;  ///< half: 0 symmetric, 1 skew
   };
   static void cpu(const Args& args, In<T> t, Out<T> half, Out<T> vectors, Out<double> pairs);
 };
@@ -36,7 +36,7 @@ struct ToeplitzHalfValues {
   static constexpr auto name = "toeplitz_half_values";
   static constexpr std::uint32_t color = 0x8172b3;
   struct Args {
-    int part = 0;
+    int part = 0;  ///< half: 0 symmetric, 1 skew
   };
   static void cpu(const Args& args, In<T> t, Out<T> half, Out<double> values);
 };

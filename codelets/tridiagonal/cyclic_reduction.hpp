@@ -20,7 +20,7 @@ enum class Reduction : std::uint8_t {
 /// Arguments of the reduction.
 struct CrArgs {
   Reduction how = Reduction::in_place;
-  int levels = 0;
+  int levels = 0;                  ///< number of reductions
   bool first = true, last = true;  ///< of the system's tiles: dl of the first row and du of the last are not read
   index_t stride = 1;              ///< the system has every stride-th row of a larger one, whose rows info counts
   index_t coarse_first = 0;        ///< index of this tile's first row among the coarse rows
@@ -63,7 +63,7 @@ struct CrJoin {
   static constexpr auto name = "cr_join";
   static constexpr std::uint32_t color = 0xdd8452;
   struct Args {
-    int levels = 0;
+    int levels = 0;         ///< number of reductions
     index_t n = 0, mb = 0;  ///< rows of the whole system, and of its tiles except the last
   };
   static void cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b, std::span<const In<T>> edges);

@@ -27,7 +27,7 @@ struct ReduceSystems {
   static constexpr std::uint32_t color = 0x937860;
   struct Args {
     ParallelReduction how = ParallelReduction::pcr;
-    index_t cut = 256;
+    index_t cut = 256;  ///< rows at which cyclic reduction stops
     double bound = 0;
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(how) + 4 * static_cast<std::uint64_t>(cut); }
   };

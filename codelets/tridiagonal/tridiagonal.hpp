@@ -44,7 +44,7 @@ struct TridiagonalSolve {
   static constexpr auto name = "tridiagonal_solve";
   static constexpr std::uint32_t color = 0x55a868;
   struct Args : tridiagonal::SystemsTile {
-    bool periodic = false;
+    bool periodic = false;  ///< whether the first and the last unknown are neighbours
     bool one_pass = false;  ///< try one pass on a GPU: TridiagonalOptions
     auto cost_key() const { return SystemsTile::cost_key() + (one_pass ? 2 : 0); }
   };
@@ -102,7 +102,7 @@ struct TridiagonalJoin {
   static constexpr auto name = "tridiagonal_join";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args : tridiagonal::SystemsTile {
-    bool periodic = false;
+    bool periodic = false;  ///< whether the first and the last unknown are neighbours
   };
   static void cpu(const Args& args, Out<T> values, Scratch<tridiagonal::Joint<T>> joints, InOut<int> info,
                   std::span<const In<tridiagonal::Segment<T>>> ends);

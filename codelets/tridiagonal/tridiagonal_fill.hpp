@@ -21,7 +21,7 @@ enum class TridiagonalKind : std::uint8_t {
   near_singular,
 };
 
-/// Row i of a generated tridiagonal matrix.
+/// Row i of a generated tridiagonal matrix: dl, d and du.
 template <class T>
 struct TridiagonalRow {
   T dl, d, du;
@@ -31,14 +31,15 @@ struct TridiagonalRow {
 template <class T>
 struct TridiagonalGenerator {
   TridiagonalKind kind = TridiagonalKind::uniform;
-  index_t n = 0;
-  std::uint64_t seed = 0;
-  bool periodic = false;  ///< whether the rows' sums include dl of the first row and du of the last
+  index_t n = 0;           ///< order
+  std::uint64_t seed = 0;  ///< of random numbers
+  bool periodic = false;   ///< whether the rows' sums include dl of the first row and du of the last
 
   static constexpr T delta = 256 * std::numeric_limits<T>::epsilon();  ///< the sum of a near_singular row
 
-  TESELA_BOTH static T size(T x) { return x < T(0) ? -x : x; }
+  TESELA_BOTH static T size(T x) { return x < T(0) ? -x : x; }  ///< |x|
 
+  /// Returns a row.
   TESELA_BOTH TridiagonalRow<T> operator()(index_t i, index_t system) const {
     const auto number = [this](std::uint64_t stream, index_t row, index_t column) {
       return Generator<T>{Pattern::uniform, T(0), 0, 4 * seed + stream}.uniform(row, column);
@@ -96,8 +97,8 @@ struct TridiagonalProduct {
   static constexpr auto name = "tridiagonal_product";
   static constexpr std::uint32_t color = 0x4c72b0;
   struct Args {
-    bool in_rows = false;  ///< a system extends along a row of the tiles instead of a column
-    bool has_before = false, has_after = false;
+    bool in_rows = false;                        ///< a system extends along a row of the tiles instead of a column
+    bool has_before = false, has_after = false;  ///< whether `before` and `after` are read
   };
   static double flops(const Args&, Shape, Shape, Shape, Shape, Shape x, Shape, Shape) {
     return 5 * static_cast<double>(x.rows) * static_cast<double>(x.cols);

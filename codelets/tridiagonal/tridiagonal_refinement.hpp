@@ -112,9 +112,9 @@ struct TridiagonalEvaluate {
   static constexpr auto name = "tridiagonal_judge";
   static constexpr std::uint32_t color = 0x3b3b3b;
   struct Args {
-    T tolerance = 0;  ///< of the backward error
-    T componentwise = std::numeric_limits<T>::infinity();
-    index_t n = 0;  ///< equations of a system
+    T tolerance = 0;                                       ///< of the backward error
+    T componentwise = std::numeric_limits<T>::infinity();  ///< largest component-wise residual that suffices
+    index_t n = 0;                                         ///< equations of a system
   };
   static void cpu(const Args& args, Out<tridiagonal::SystemResidual<T>> whole, Out<tridiagonal::Verdict<T>> verdict,
                   std::span<const In<tridiagonal::SystemResidual<T>>> tiles);

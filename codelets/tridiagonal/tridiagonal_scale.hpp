@@ -56,7 +56,7 @@ template <class T>
 struct TridiagonalClearSize {
   static constexpr auto name = "tridiagonal_no_size";
   static constexpr std::uint32_t color = 0x937860;
-  static constexpr index_t none = index_t{1} << 40;
+  static constexpr index_t none = index_t{1} << 40;  ///< size of zeros
   struct Args {};
   static void cpu(const Args& args, Out<index_t> sizes);
 };
@@ -87,7 +87,7 @@ struct TridiagonalScaleVector {
   static constexpr std::uint32_t color = 0xda8bc3;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
-    index_t first = 0, n = 0;
+    index_t first = 0, n = 0;  ///< first row of the tile in its system, and equations of a system
     ScaleBy by = ScaleBy::rows;
     auto cost_key() const { return static_cast<std::uint64_t>(systems); }
   };

@@ -36,7 +36,7 @@ struct EndEquation {
 /// The two equations of rows i … j.
 template <class N>
 struct Segment {
-  EndEquation<N> upper, lower;
+  EndEquation<N> upper, lower;  ///< equations of row i and of row j
 };
 
 /// Row that eliminated x(k): e x(i-1) + f x(i) + x(k)/inverse + q x(k+1) + t x(k+2) = r.
@@ -53,11 +53,11 @@ struct PivotRow {
 /// with A, B before and at its first row, E, F at and after its last.
 template <class N>
 struct Joint {
-  N ac, bc, dc, ec, fc, rc, inverse_c;
-  N ad, bd, ed, fd, rd, inverse_d;
+  N ac, bc, dc, ec, fc, rc, inverse_c;  ///< a_c … inverse_c
+  N ad, bd, ed, fd, rd, inverse_d;      ///< a_d … inverse_d
 };
 
-/// The unknowns around a segment's ends: x(i-1), x(i), x(j), x(j+1).
+/// The unknowns around a segment's ends: a = x(i-1), b = x(i), e = x(j), f = x(j+1).
 template <class N>
 struct Ends {
   N a, b, e, f;

@@ -43,6 +43,7 @@ class Declaration:
     signature: str
     comment: str = ""
     shares: bool = False  # its comment belongs to the declaration directly above
+    trailing: bool = False  # its comment is on its line, and so its alone
     members: list = dataclasses.field(default_factory=list)
     first: int = 0  # lines of the declaration
     last: int = 0
@@ -144,7 +145,7 @@ class Headers:
         declaration.comment = comment_above(lines, declaration.first)
         trailing, declaration.last = trailing_comment(lines, at, end)
         if trailing:
-            declaration.comment = trailing
+            declaration.comment, declaration.trailing = trailing, True
         if location.get("bodyend", "-1") != "-1" and location.get("bodyfile") == declaration.file:
             declaration.last = max(declaration.last, int(location.get("bodyend")) - 1)
 
@@ -254,7 +255,7 @@ class Headers:
             if not inner.comment and inner not in outer and around:
                 inner.comment, inner.shares = around[0].comment, True
         for above, below in zip(outer, outer[1:]):
-            if not below.comment and above.comment and below.first <= above.last + 1:
+            if not below.comment and above.comment and not above.trailing and below.first <= above.last + 1:
                 below.comment, below.shares = above.comment, True
             elif below.comment == above.comment and below.first == above.first:
                 below.shares = True

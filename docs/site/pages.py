@@ -42,18 +42,19 @@ def page_of(file):
 
 
 def rows(declarations, names):
-    """Returns data members and values as a list of definitions, those with one comment together."""
+    """Returns data members and values as a list of definitions, all with one comment together. A name that the comment
+    of its class explains stands alone."""
     out = []
     for declaration in declarations:
         text = declaration.signature if declaration.kind == "value" else plain(declaration)
-        if declaration.shares and out:
+        if out and (declaration.shares or not (declaration.comment or out[-1][1])):
             out[-1][0].append(text)
         else:
             out.append(([text], declaration.comment))
     lines = []
     for signatures, comment in out:
         head = ", ".join(f"``{signature}``" for signature in signatures)
-        lines.append(f"{head}\n{indented(rst(comment, names) or '—', 3)}\n")
+        lines.append(f"{head}\n{indented(rst(comment, names), 3)}\n")
     return "\n".join(lines)
 
 
@@ -67,13 +68,32 @@ def plain(declaration):
 class Reference:
     """Writes pages for the declarations of one language."""
 
-    def __init__(self, headers, domain, excused):
-        self.headers, self.domain, self.excused = headers, domain, excused
-        self.names, self.undocumented, self.count = {}, [], 0
+    def __init__(self, headers, domain):
+        self.headers, self.domain = headers, domain
+        self.names, self.undocumented, self.count, self.types = {}, [], 0, collections.defaultdict(list)
         for declarations in headers.by_file.values():
             for declaration in declarations:
+                self.types[declaration.name.rpartition("::")[2]].append(declaration)
                 if domain == "cpp" and declaration.kind in ("struct", "class", "function", "enum", "concept", "typedef"):
                     self.names.setdefault(declaration.name, f"{declaration.space}::{declaration.name}")
+        for declarations in headers.by_file.values():
+            for declaration in declarations:
+                for member in declaration.members:
+                    if member.kind == "variable" and not member.comment:
+                        member.comment = self.type_of(member, declaration)
+
+    def type_of(self, member, owner):
+        """Returns the type that explains a data member: an enumeration, or a class with the member's name (`plan` of
+        type `BulgePlan`). Returns an empty text if no such type has a comment."""
+        type_ = re.match(r"(?:(?:static|constexpr|const|inline) )*(?:\w+::)*(\w+)(?: ?<.*?>)? ", member.signature)
+        if not type_:
+            return ""
+        for one in [member for member in owner.members if member.kind == "enum"] + self.types.get(type_[1], []):
+            name = one.name.rpartition("::")[2]
+            same = name.lower().endswith(member.name.rpartition("::")[2].replace("_", ""))
+            if name == type_[1] and one.comment and (one.kind == "enum" or same):
+                return f"`{one.name}`"
+        return ""
 
     def check(self, declaration, owner=None):
         """Notes a public name without a comment."""
@@ -81,6 +101,8 @@ class Reference:
         own = declaration.name.rpartition("::")[2]
         if declaration.kind == "constructor" or own in ("operator=", "value_type"):
             return  # the class describes them
+        if own == "cost_key" and owner:
+            return  # docs/write-your-own.md does
         if declaration.kind == "value" and len(owner.members) == 1 and owner.comment:
             return
         if declaration.comment or (owner and re.search(rf"\b{re.escape(own)}\b", owner.comment)):
@@ -186,14 +208,14 @@ class Reference:
                 for one in run:
                     signature = plain(one) if first.kind == "typedef" else re.split(r" =|\{", self.clean(one))[0]
                     kind = {"typedef": "type", "variable": "var"}[first.kind]
-                    out.append(self.directive(kind, [signature], rst(one.comment, self.names)))
+                    out.append(self.directive(kind, [signature], rst(one.comment, self.names) + self.source(one)))
         return "\n".join(out)
 
 
 def cpp(root, work, target, summaries):
     """Writes a page for each family of the C++ headers. Returns the reference."""
     headers = Headers(root, run_doxygen(root, FOLDERS, work))
-    reference = Reference(headers, "cpp", [])
+    reference = Reference(headers, "cpp")
     pages = collections.defaultdict(list)
     for file in sorted(headers.by_file):
         pages[page_of(file)].append(file)
@@ -211,7 +233,7 @@ def cpp(root, work, target, summaries):
 def c(root, work, header, target):
     """Writes the page of tesela.h."""
     headers = Headers(header.parent, run_doxygen(header.parent, [header], work, c=True), c=True)
-    reference = Reference(headers, "c", [])
+    reference = Reference(headers, "c")
     text = [title("C and Fortran"), "``#include <tesela.h>``. The Fortran module ``tesela`` (``tesela.f90``) has the same "
             "names. :doc:`/docs/c` explains their use.\n"]
     for file in sorted(headers.by_file):

@@ -8,6 +8,7 @@ import sys
 
 import commands
 import pages
+import text
 from links import Guides, put
 
 ABOUT = {
@@ -40,19 +41,19 @@ def tree(caption, entries):
     return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *entries, "```", ""])
 
 
-def check_undocumented(root, references):
-    """Compares the public names without a comment with the list of exceptions."""
-    file = root / "docs/site/undocumented.txt"
-    known = set()
-    for line in file.read_text().splitlines():
-        header, _, names = line.partition(": ")
-        known |= {f"{header}: {name}" for name in names.split(", ")} if not line.startswith("#") else set()
-    found = set(name for reference in references for name in reference.undocumented)
-    for name in sorted(found - known):
+def check_documented(references):
+    """Warns of each public name without a comment."""
+    for name in sorted(name for reference in references for name in reference.undocumented):
         pages.log.warning("%s: a public name needs a comment", name)
-    for name in sorted(known - found):
-        pages.log.warning("docs/site/undocumented.txt lists %s, which has a comment or does not exist", name)
     pages.log.info("%d public names", sum(reference.count for reference in references))
+
+
+def summary(name):
+    """Returns a title of a Python function for the search: its name and the begin of its docstring."""
+    import tesela
+
+    words = re.split(r"[:;,.](?: |$)| \(", getattr(tesela, name).__doc__.strip().split("\n")[0])[0].replace("`", "")
+    return text.escaped(f"{name}: {words[0].lower()}{words[1:]}")
 
 
 def python_page(target):
@@ -64,13 +65,13 @@ def python_page(target):
     for name in tesela.__all__:
         if not (getattr(tesela, name).__doc__ or "").strip():
             pages.log.warning("tesela.%s has no docstring", name)
-    text = [pages.title("Python"), ".. module:: tesela\n",
-            "Functions under SciPy's names; :doc:`/docs/python` explains arrays, GPUs and errors.\n",
-            pages.title("Functions", "-")]
-    text += [f".. autofunction:: tesela.{name}\n" for name in functions]
-    text += [pages.title("Classes", "-")]
-    text += [f".. autoclass:: tesela.{name}\n   :members:\n   :undoc-members:\n" for name in classes]
-    put(target, "\n".join(text))
+    lines = [pages.title("Python"), ".. module:: tesela\n",
+             "Functions under SciPy's names; :doc:`/docs/python` explains arrays, GPUs and errors.\n",
+             pages.title("Functions", "-")]
+    lines += [f"{pages.title(summary(name), '~')}\n.. autofunction:: tesela.{name}\n" for name in functions]
+    lines += [pages.title("Classes", "-")]
+    lines += [f".. autoclass:: tesela.{name}\n   :members:\n   :undoc-members:\n" for name in classes]
+    put(target, "\n".join(lines))
     return set(tesela.__all__)
 
 
@@ -129,7 +130,7 @@ def write(app, root):
     SECTIONS[-1][1].extend(page[:-3] for page in guides if page[:-3] not in listed)
     cpp, order = pages.cpp(root, work / "cpp", source / "reference/cpp", ABOUT)
     c = pages.c(root, work / "c", build / "interfaces/tesela.h", source / "reference/c.rst")
-    check_undocumented(root, [cpp, c])
+    check_documented([cpp, c])
     command_pages = source / "reference/commands"
     commands.write(str(build / "bin/tesela"), command_pages, work / "commands.json")
     python = python_page(source / "reference/python.rst")

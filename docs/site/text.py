@@ -17,7 +17,7 @@ def formulas(text):
     for pattern, sign in FORMULAS:
         text = re.sub(pattern, sign, text)
     result, at = [], 0
-    for match in re.finditer(r"(?<=[A-Za-z0-9)\]‖])" + SUP + r"|(?:(?<=\b[A-Za-z])|(?<=‖))_(\w{1,3})\b(?!\()", text):
+    for match in re.finditer(r"(?<=[A-Za-z0-9)\]‖])" + SUP + r"|(?:(?<=\b[A-Za-z])|(?<=[‖)]))_(\w{1,3})\b(?!\()", text):
         role, inner = ("sup", match[1]) if match[1] is not None else ("sub", match[2])
         inner = inner.replace("-", "−")
         result += [escaped(text[at:match.start()]), f"\\ :{role}:`{inner.strip('()')}`\\ "]

@@ -226,6 +226,12 @@ void Argument::require_cols(index_t wanted) const {
 void Argument::require_vector() const {
   if (!is_vector()) refuse(name_, "must be a vector, not " + to_string(shape_));
 }
+void Argument::require_rows(index_t wanted, index_t or_wanted) const {
+  if (rows() != wanted && rows() != or_wanted)
+    refuse(name_, "has " + std::to_string(rows()) + " rows, not " + std::to_string(wanted) + " or " +
+                      std::to_string(or_wanted));
+}
+
 void Argument::require_vector_of(index_t size) const {
   if (!is_vector() || rows() != size)
     refuse(name_, "must be a vector of " + std::to_string(size) + ", not " + to_string(shape_));

@@ -78,6 +78,7 @@ class Argument {
   /// Throw ValueError.
   void require_square() const;
   void require_rows(index_t rows) const;
+  void require_rows(index_t rows, index_t or_rows) const;
   void require_cols(index_t cols) const;
   void require_vector() const;
   void require_vector_of(index_t size) const;

@@ -1,6 +1,7 @@
 // Reading and writing matrix files.
 #include "interfaces/python/results.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/io/mapped_file.hpp>
 
 #include <cerrno>
 #include <fcntl.h>
@@ -52,14 +53,20 @@ auto on_file(const std::filesystem::path& path, const Why& why_not, const F& f) 
 AnyArray read(const std::filesystem::path& path, nb::handle dtype) {
   const bool given = !dtype.is_none(), given_single = given && is_single(dtype);
   std::variant<HostMatrix<float>, HostMatrix<double>> matrix;
+  bool vector = false;
   on_file(path, reading_error, [&] {
     const std::string name = path.string();
-    if (given ? given_single : probe_matrix(name).precision == FilePrecision::single_precision)
-      matrix = read_matrix<float>(name);
+    const MappedFile mapped(name);  // once, since a pipe cannot be read again
+    const MatrixFileInfo file = probe_matrix_bytes(mapped.bytes(), name);
+    vector = file.vector;
+    if (given ? given_single : file.precision == FilePrecision::single_precision)
+      matrix = read_matrix_bytes<float>(mapped.bytes(), name);
     else
-      matrix = read_matrix<double>(name);
+      matrix = read_matrix_bytes<double>(mapped.bytes(), name);
   });
-  return std::visit([](auto& found) { return to_python(std::move(found)); }, matrix);
+  return std::visit(
+      [vector](auto& found) { return vector ? column_to_python(std::move(found)) : to_python(std::move(found)); },
+      matrix);
 }
 
 void write(const std::filesystem::path& path, const ArrayLike& a_given) {
@@ -67,14 +74,20 @@ void write(const std::filesystem::path& path, const ArrayLike& a_given) {
   in_precision({&a}, [&]<class T>(T) {
     on_file(path, writing_error, [&] {
       const auto columns = Columns<T>::on_host(a);
-      write_matrix(path.string(), columns.data, {columns.rows, columns.cols}, columns.ld);
+      if (a.is_vector())
+        write_vector(path.string(), columns.data, columns.rows);
+      else
+        write_matrix(path.string(), columns.data, {columns.rows, columns.cols}, columns.ld);
     });
   });
 }
 
 const Part part([](nb::module_& m) {
-  m.def("read_matrix", read, "path"_a, "dtype"_a = nb::none(),
-        R"(Read a Matrix Market (dense or coordinates) or NumPy (.npy) file as a dense array in Fortran order.
+  m.def(
+      "read_matrix", read, "path"_a, "dtype"_a = nb::none(),
+      R"(Read a file as a dense array in Fortran order: Matrix Market, NumPy (.npy), or plain text and CSV without names.
+
+A .npy file with one dimension, and text with one column, are vectors, (n,).
 
 Parameters
 ----------
@@ -98,10 +111,11 @@ Examples
 array([[1., 2.],
        [3., 4.]])
 )");
-  m.def("write_matrix", write, "path"_a, "a"_a,
-        R"(Write a matrix: NumPy's format if the name ends in .npy, Matrix Market for .mtx.
+  m.def(
+      "write_matrix", write, "path"_a, "a"_a,
+      R"(Write a matrix or a vector: NumPy's format if the name ends in .npy, Matrix Market for .mtx, text for .txt and .csv.
 
-The file appears when it is complete. A vector is written as one column.
+The file appears when it is complete. A vector keeps its one dimension in .npy; text has one column.
 
 Raises
 ------

@@ -35,7 +35,7 @@ std::vector<index_t> shape_of(const nb::object& array) { return nb::cast<std::ve
 Constellation one_constellation(nb::handle given) {
   if (nb::isinstance<nb::str>(given)) {
     const auto name = nb::cast<std::string>(given);
-    const auto kind = find_named(constellation_kinds(), name);
+    const auto kind = find_constellation(name);
     if (!kind)
       throw nb::value_error(
           ("'" + name + "' is not a constellation; use " + names_of(constellation_kinds()) + ", or an array of points")

@@ -5,6 +5,7 @@
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/variable.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -143,8 +144,8 @@ void connect_ranks(RuntimeState& state) {
   state.rank = messages->rank();
   state.ranks = messages->size();
   state.received.resize(static_cast<std::size_t>(state.ranks));
-  if (const char* const mebibytes = std::getenv("TESELA_RECEIVED_MIB"); mebibytes != nullptr)
-    state.received_limit = std::strtoull(mebibytes, nullptr, 10) << 20;
+  if (const std::int64_t mebibytes = variable_or("TESELA_RECEIVED_MIB", -1); mebibytes >= 0)
+    state.received_limit = static_cast<std::uint64_t>(mebibytes) << 20;
 }
 
 void share_host(const RuntimeState& state, ScopedEnvironment& env, std::optional<int> gpus_wanted) {
@@ -187,7 +188,7 @@ void reduce_worker_counts(RuntimeState& state) {
   state.least_workers = std::ssize(state.workers);
   if (state.messages == nullptr) return;
   constexpr std::size_t unsaid = std::numeric_limits<std::size_t>::max();
-  if (std::getenv("TESELA_RECEIVED_MIB") == nullptr) state.received_limit = unsaid;
+  if (variable_or("TESELA_RECEIVED_MIB", -1) < 0) state.received_limit = unsaid;
   std::ostringstream mine;
   mine << state.cpus << ' ' << state.gpus << ' ' << state.smallest_device << ' ' << state.received_limit << ' '
        << state.workers.size() << ' ' << last_data_id;
@@ -209,6 +210,7 @@ void reduce_worker_counts(RuntimeState& state) {
     // A rank without a GPU then uses the sizes and work space of a GPU rank.
     const bool some = state.agreed.gpus > 0 || gpus > 0;
     state.agreed.gpus = std::max(std::min(state.agreed.gpus, gpus), some ? 1 : 0);
+    state.agreed.gpus_on_all_ranks &= gpus > 0;
     state.smallest_device = std::min(state.smallest_device, bytes);
   }
   // GPU tiles are large, and many are in transit; this includes ranks without a GPU beside ranks with one.

@@ -143,7 +143,7 @@ TEST_CASE("paths that cannot be written are refused before and during the write"
            {folder / "missing/", "cannot write: names no file"},
            {folder / "file/a.mtx", "cannot write: Not a directory"},
            {folder.path(), "cannot write: is a directory"},
-           {folder / "a.csv", "cannot write: '.csv' is not a format to write; use .mtx, .npy or .txt"},
+           {folder / "a.xls", "cannot write: '.xls' is not a format to write; use .mtx, .npy, .csv or .txt"},
            {folder / "a.npz", "cannot write: '.npz' is not a format"},
            {folder / (std::string(250, 'a') + ".mtx"), "cannot create: File name too long"},
            {folder / (std::string(300, 'a') + ".mtx"), "cannot write: File name too long"}}) {

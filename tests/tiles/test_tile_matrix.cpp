@@ -1,5 +1,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
+#include <tesela/codelets/support/fill.hpp>
+#include <tesela/runtime/paused_workers.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
@@ -9,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 using namespace tesela;
@@ -128,6 +131,31 @@ CORES_TEST_CASE("a mapped matrix stays in host memory after its contents are for
     CHECK(memory[2] == 5);
   }
   CHECK(memory[3] == 5);
+}
+
+// Only the worker of a GPU can copy its data home.
+WORKERS_TEST_CASE("a mapped matrix ends while the workers are paused") {
+  std::vector<double> memory(12, padding);
+  std::optional<PausedWorkers> paused, again;
+  {
+    const auto A = TileMatrix<double>::map(runtime, memory.data(), 4, 3, 4, {tile_rows, tile_cols});
+    Graph g(runtime);
+    A.for_each_tile([&](const Tile<double>& tile, index_t, index_t) {
+      g.insert<kernels::Fill<double>>(on_gpu, {{Pattern::index, 0, 3}}, tile);
+    });
+    g.wait();
+    paused.emplace();
+    again.emplace();
+  }
+  paused.reset();
+  again.reset();
+  CHECK(memory[0] == 0);
+  CHECK(memory[11] == 11);
+  Graph g(runtime);  // the workers run again
+  const TileMatrix<double> B(runtime, 1, 1, {1, 1});
+  g.insert<kernels::Fill<double>>({{Pattern::constant, 5}}, B(0, 0));
+  g.wait();
+  CHECK(B(0, 0).read()(0, 0) == 5);
 }
 
 CORES_TEST_CASE("views of views share tiles and ragged ends") {

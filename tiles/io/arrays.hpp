@@ -15,8 +15,8 @@ namespace tesela {
 /// An array in C order: the last index varies fastest.
 template <class T>
 struct Array {
-  std::vector<index_t> dims;
-  std::vector<T> values;
+  std::vector<index_t> dims;  ///< sizes of the dimensions
+  std::vector<T> values;      ///< all elements
 };
 
 /// An array in a file, read in parts along the first index. The file is mapped and must not be shortened meanwhile.
@@ -31,8 +31,8 @@ class ArrayRows {
   ~ArrayRows();
   ArrayRows(ArrayRows&&) noexcept;
 
-  const std::vector<index_t>& dims() const;
-  const std::string& path() const;
+  const std::vector<index_t>& dims() const;  ///< sizes of the dimensions
+  const std::string& path() const;           ///< name of the file
   /// Number of values for one value of the first index.
   index_t row_size() const;
 

@@ -248,7 +248,7 @@ void write_parts(const Runtime& runtime, const std::string& path, const HostMatr
         if (npy)
           file->write(columns.data(), column_bytes * static_cast<std::size_t>(count));
         else if (text)
-          plain_text::write(*file, columns.data(), columns.shape(), columns.ld());
+          plain_text::write(*file, columns.data(), columns.shape(), columns.ld(), separator_of_name(path));
         else
           matrix_market::write_columns(*file, columns.data(), columns.shape(), columns.ld());
       });

@@ -23,11 +23,11 @@ void gunzip(std::span<const char> bytes, const std::string& name, const Inflated
 
 /// A file in a zip archive.
 struct ZipMember {
-  std::string name;
-  bool deflated = false;
+  std::string name;             ///< path in the archive
+  bool deflated = false;        ///< whether it is compressed
   std::span<const char> bytes;  ///< in the archive
   std::uint64_t size = 0;       ///< decompressed
-  std::uint32_t checksum = 0;
+  std::uint32_t checksum = 0;   ///< CRC-32 of the uncompressed bytes
 };
 
 /// Returns the members in their order. Throws FileError if the archive is damaged, or a member is encrypted or

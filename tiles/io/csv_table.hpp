@@ -18,18 +18,18 @@ enum class ColumnKind : std::uint8_t {
 
 /// A column to be read.
 struct ColumnRequest {
-  std::string name;
+  std::string name;  ///< name in the header
   ColumnKind kind = ColumnKind::number;
 };
 
 /// Named columns of one length. NaN marks a missing value.
 struct Table {
-  std::vector<std::string> names = {};
+  std::vector<std::string> names = {};                ///< one per column
   std::vector<std::vector<double>> columns = {};      ///< numbers, or the numbers of levels, from 0
   std::vector<std::vector<std::string>> levels = {};  ///< texts of each column's levels; missing or empty: numbers
   std::vector<index_t> lines = {};  ///< number of the line at which each row begins, from 1; empty without a file
-  index_t rows = 0;
-  bool ordered = false;  ///< whether the order of the levels has a meaning, the first one being the base
+  index_t rows = 0;                 ///< number of rows
+  bool ordered = false;             ///< whether the order of the levels has a meaning, the first one being the base
 
   /// Returns the index of the column with this name, or -1.
   index_t find(const std::string& name) const;

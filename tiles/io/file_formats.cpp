@@ -22,6 +22,13 @@ namespace {
                   "with named columns is read with a formula");
 }
 
+std::string extension_of(const std::string& path) {
+  auto extension = std::filesystem::path(path).extension().string();
+  for (char& c : extension)
+    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return extension;
+}
+
 template <class T>
 void require_finite(const T* data, Shape shape, index_t ld) {
   if (shape.rows == 0) return;  // there may be very many empty columns
@@ -37,14 +44,14 @@ void require_finite(const T* data, Shape shape, index_t ld) {
 }  // namespace
 
 MatrixFileFormat format_of_name(const std::string& path) {
-  auto extension = std::filesystem::path(path).extension().string();
-  for (char& c : extension)
-    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string extension = extension_of(path);
   if (extension == ".npy") return MatrixFileFormat::npy;
-  if (extension == ".txt") return MatrixFileFormat::plain_text;
+  if (extension == ".txt" || extension == ".csv") return MatrixFileFormat::plain_text;
   if (extension.empty() || extension == ".mtx" || extension == ".mm") return MatrixFileFormat::matrix_market_array;
-  throw FileError(path, "cannot write: '" + extension + "' is not a format to write; use .mtx, .npy or .txt");
+  throw FileError(path, "cannot write: '" + extension + "' is not a format to write; use .mtx, .npy, .csv or .txt");
 }
+
+char separator_of_name(const std::string& path) { return extension_of(path) == ".csv" ? ',' : ' '; }
 
 std::uint64_t physical_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES);
@@ -89,7 +96,7 @@ void write_matrix(const std::string& path, const T* data, Shape shape, index_t l
   if (format == MatrixFileFormat::npy)
     npy::write(file, data, shape, ld);
   else if (format == MatrixFileFormat::plain_text)
-    plain_text::write(file, data, shape, ld);
+    plain_text::write(file, data, shape, ld, separator_of_name(path));
   else
     matrix_market::write(file, data, shape, ld);
   file.commit();

@@ -26,16 +26,18 @@
 
 namespace tesela {
 
-/// Format of a matrix file, which its contents decide.
+/// Format of a matrix file, which its contents decide: matrix_market_array, matrix_market_coordinate, npy or
+/// plain_text.
 enum class MatrixFileFormat : std::uint8_t { matrix_market_array, matrix_market_coordinate, npy, plain_text };
 
-/// Precision that holds a file's values. Decimal text has none; integers need double precision.
+/// Precision that holds a file's values: single_precision, or double_precision, which integers need; decimal text has
+/// none.
 enum class FilePrecision : std::uint8_t { text, single_precision, double_precision };
 
 /// Description of a matrix file, read without its numbers.
 struct MatrixFileInfo {
   MatrixFileFormat format = MatrixFileFormat::npy;
-  Shape shape;
+  Shape shape;  ///< rows and columns
   FilePrecision precision = FilePrecision::text;
   /// Whether the file holds a vector: .npy with one dimension, or plain text with one column.
   bool vector = false;
@@ -77,10 +79,9 @@ MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string
 
 /// Writes a shape.rows x shape.cols column-major matrix with leading dimension ld >= max(shape.rows, 1).
 ///
-/// path     the extension decides the format: .npy is NumPy; .txt is plain text; .mtx, .mm and no extension are a
-/// Matrix
-///          Market array. Text has the shortest decimals that read back to the same bits. The file appears when it is
-///          complete (see AtomicFile).
+/// path     the extension decides the format: .npy is NumPy; .txt is plain text with blanks, .csv with commas and
+///          without names; .mtx, .mm and no extension are a Matrix Market array. Text has the shortest decimals that
+///          read back to the same bits. The file appears when it is complete (see AtomicFile).
 /// Throws   ArgumentError on a wrong shape, ld or null data and on NaN or infinity (then nothing is written), FileError
 ///          on another extension or if the file cannot be created, EnvironmentError if the disk is full.
 template <class T>
@@ -98,6 +99,9 @@ void write_vector(const std::string& path, const T* data, index_t n);
 
 /// Returns write_matrix()'s format for this name. Throws FileError for an extension of no format.
 MatrixFileFormat format_of_name(const std::string& path);
+
+/// Returns what separates the numbers of a line of plain text in a file of this name: a comma in .csv, else a blank.
+char separator_of_name(const std::string& path);
 
 /// Throws the FileError or EnvironmentError that write_matrix(path, ...) would throw before its first byte: call it
 /// before a long computation. An existing file is not changed.

@@ -14,7 +14,7 @@
 
 namespace tesela {
 
-/// Whether a file may hold NaN, for example as a missing value.
+/// Whether NaN in a file, for example as a missing value, is refused or kept.
 enum class Nans : std::uint8_t { refused, kept };
 
 /// A matrix in a .npy file (see file_formats.hpp), read in blocks of rows. The file is mapped, so memory holds only the
@@ -27,9 +27,10 @@ class MatrixRows {
   /// the position of a row cannot be computed. Elements that do not count are read as in read_matrix().
   explicit MatrixRows(const std::string& path, Nans nans = Nans::refused, Counted counts = {});
 
+  /// Return the rows and the columns.
   index_t m() const { return header_.shape.rows; }
   index_t n() const { return header_.shape.cols; }
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return path_; }  ///< name of the file
 
   /// Reads rows first … first + out.rows - 1 into out.
   ///

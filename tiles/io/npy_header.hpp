@@ -19,19 +19,19 @@ struct Item {
 /// Header of a matrix or a vector.
 struct Header {
   Item item;
-  bool fortran_order = false;
-  Shape shape;
-  std::size_t data_offset = 0;
-  bool vector = false;  ///< one dimension
+  bool fortran_order = false;   ///< whether columns are contiguous
+  Shape shape;                  ///< rows and columns
+  std::size_t data_offset = 0;  ///< position of the first element, in bytes
+  bool vector = false;          ///< one dimension
 };
 
 /// Header of an array with any number of dimensions.
 struct ArrayHeader {
   Item item;
-  bool fortran_order = false;
-  std::vector<index_t> dims;
-  std::size_t data_offset = 0;
-  std::size_t item_bytes() const { return item.bytes * (item.kind == 'c' ? 2 : 1); }
+  bool fortran_order = false;   ///< whether the first index is contiguous
+  std::vector<index_t> dims;    ///< sizes of the dimensions
+  std::size_t data_offset = 0;  ///< position of the first element, in bytes
+  std::size_t item_bytes() const { return item.bytes * (item.kind == 'c' ? 2 : 1); }  ///< bytes of an element
 };
 
 /// Parse the header of a .npy file that is completely in `bytes`: of real or complex numbers, or of integers. Exactly

@@ -16,6 +16,7 @@ namespace tesela::npy {
 /// IEEE 754's 16 bits.
 struct Half {
   std::uint16_t bits;
+  /// Returns the number, exactly.
   explicit operator double() const {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     const double size = exponent == 31  ? (fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
@@ -28,7 +29,7 @@ struct Half {
 
 /// NumPy's bool: a byte.
 struct Truth {
-  std::uint8_t bits;
+  std::uint8_t bits;  ///< 0: false
 };
 
 /// Returns the number at p, which need not be aligned: a double for Half and Truth, otherwise a Number.

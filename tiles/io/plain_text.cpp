@@ -87,11 +87,11 @@ HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::ui
 }
 
 template <class T>
-void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
+void write(AtomicFile& file, const T* data, Shape shape, index_t ld, char separator) {
   if (shape.rows == 0 || shape.cols == 0) return file.write("# " + to_string(shape) + "\n");
   for (index_t i = 0; i < shape.rows; ++i) {
     for (index_t j = 0; j < shape.cols; ++j) {
-      if (j > 0) file.write(" ");
+      if (j > 0) file.write({&separator, 1});
       file.write(Decimal(data[i + j * ld]).text());
     }
     file.write("\n");
@@ -100,7 +100,7 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
 
 template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
 template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
-template void write<float>(AtomicFile&, const float*, Shape, index_t);
-template void write<double>(AtomicFile&, const double*, Shape, index_t);
+template void write<float>(AtomicFile&, const float*, Shape, index_t, char);
+template void write<double>(AtomicFile&, const double*, Shape, index_t, char);
 
 }  // namespace tesela::plain_text

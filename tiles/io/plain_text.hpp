@@ -23,9 +23,9 @@ template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
                    const Counted& counts = {});
 
-/// Appends the whole file: a line per row. An empty matrix is a comment with its sizes, "# 0 x 3". All values must be
-/// finite.
+/// Appends the whole file: a line per row, with `separator` between its numbers. An empty matrix is a comment with its
+/// sizes, "# 0 x 3". All values must be finite.
 template <class T>
-void write(AtomicFile& file, const T* data, Shape shape, index_t ld);
+void write(AtomicFile& file, const T* data, Shape shape, index_t ld, char separator);
 
 }  // namespace tesela::plain_text

@@ -12,10 +12,10 @@ namespace tesela {
 class Reading {
  public:
   struct State {
-    std::string name;         ///< of the file; empty: none is being read
-    std::uint64_t bytes = 0;  ///< read so far
-    std::uint64_t size = 0;   ///< bytes of the file; 0: unknown
-    std::chrono::steady_clock::time_point since;
+    std::string name;                             ///< of the file; empty: none is being read
+    std::uint64_t bytes = 0;                      ///< read so far
+    std::uint64_t size = 0;                       ///< bytes of the file; 0: unknown
+    std::chrono::steady_clock::time_point since;  ///< begin of the reading
   };
 
   /// Begins to read a file of this size; 0: unknown.

@@ -57,6 +57,7 @@ class TextCursor {
   /// Returns the number of unread bytes.
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - here_); }
 
+  /// Throws FileError with the problem and the number of the line.
   [[noreturn]] void fail(const std::string& problem) const;
   /// Returns the problem with the number of the line.
   std::string in_line(const std::string& problem) const;
@@ -77,7 +78,7 @@ class Decimal {
  public:
   template <class T>
   explicit Decimal(T value);
-  std::string_view text() const { return {digits_.data(), size_}; }
+  std::string_view text() const { return {digits_.data(), size_}; }  ///< the digits
 
  private:
   std::array<char, 32> digits_;  // the longest shortest-form double has 24 characters

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -53,8 +54,12 @@ std::optional<MatrixFileInfo> coordinate_file(const std::string& path) {
 }  // namespace
 
 Check one_of(std::vector<std::string> values) {
-  const auto member = std::make_shared<CLI::IsMember>(std::move(values));
-  return {[member](std::string& text) { return (*member)(text); }, member->get_description()};
+  const CLI::IsMember member(values);
+  return {[values](std::string& text) {
+            if (std::ranges::find(values, text) != values.end()) return std::string();
+            return fmt::format("'{}' is none of {}", text, fmt::join(values, ", "));
+          },
+          member.get_description()};
 }
 
 Option* Option::capture_default_str() {

@@ -14,7 +14,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
+#include <utility>
 
 namespace tesela::cli {
 namespace {
@@ -43,6 +45,18 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
     app.add_option(
            "-p,--precision", precision,
            taken.mixed ? "s (single), d (double) or mixed (single, refined to double)" : "s (single) or d (double)")
+        ->transform({[](std::string& text) {
+                       constexpr std::array<std::pair<const char*, const char*>, 6> longer{{{"single", "s"},
+                                                                                            {"float", "s"},
+                                                                                            {"float32", "s"},
+                                                                                            {"double", "d"},
+                                                                                            {"float64", "d"},
+                                                                                            {"f64", "d"}}};
+                       for (const auto& [name, letter] : longer)
+                         if (text == name) text = letter;
+                       return std::string();
+                     },
+                     ""})
         ->check(one_of(precisions))
         ->capture_default_str();
   if (taken.seed)

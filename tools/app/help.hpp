@@ -33,6 +33,10 @@ std::string nearest(std::string_view word, const std::vector<std::string>& words
 /// ("solve", "svd", "dgesv"), or the most similar command.
 std::string unknown_command(const CLI::App& group, const std::string& word);
 
+/// Returns "name its option, as in --b FILE" if the file exists and an option for a file is unused; otherwise an empty
+/// text.
+std::string option_for_file(const CLI::App& command, const std::string& path);
+
 /// Returns the message for options that the command does not have, with the most similar ones.
 std::string unknown_options(const CLI::App& command, const std::vector<std::string>& words);
 

@@ -79,4 +79,8 @@ T in_precision(const char* command, const char* option, double value) {
 template float in_precision(const char*, const char*, double);
 template double in_precision(const char*, const char*, double);
 
+std::string counted(std::int64_t count, const std::string& what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
 }  // namespace tesela::cli

@@ -2,6 +2,9 @@
 
 #include "tools/app/arguments.hpp"
 
+#include <cstdint>
+#include <string>
+
 namespace tesela::cli {
 
 /// Checks of an option's number, with a short message. Integers may be written as 1e3. Use: app.add_option("--n",
@@ -17,5 +20,8 @@ Check between(double least, double largest);
 /// T, or nonzero and too small for T.
 template <class T>
 T in_precision(const char* command, const char* option, double value);
+
+/// Returns "1 row", "2 rows".
+std::string counted(std::int64_t count, const std::string& what);
 
 }  // namespace tesela::cli

@@ -94,6 +94,15 @@ int report_option_error(const CLI::App& app, const CLI::ParseError& error) {
       for (const CLI::App* one : command->get_subcommands(nullptr))
         what += (what.ends_with("missing") ? ": " : ", ") + one->get_name();
   }
+  for (const auto& [verb, then] :
+       {std::pair{" excludes ", "contradict each other: give one of them"}, std::pair{" requires ", "belong together"}})
+    if (const auto at = what.find(verb); at != std::string::npos)
+      what = fmt::format("{} and {} {}", what.substr(0, at), what.substr(at + std::string_view(verb).size()), then);
+  // A file in place of a number
+  const auto begin = what.find(": '"), end = what.find("' is not a");
+  if (begin != std::string::npos && end != std::string::npos && begin + 3 < end)
+    if (const std::string named = option_for_file(*command, what.substr(begin + 3, end - begin - 3)); !named.empty())
+      what += ": " + named;
   constexpr std::string_view conversion = "Could not convert: ", equals = " = ";
   if (const auto at = what.find(equals); what.starts_with(conversion) && at != std::string::npos)
     what = fmt::format("{}: '{}' is not a number that it accepts",

@@ -25,8 +25,8 @@ std::string unknown(const nlohmann::json& side, std::size_t j) {
 std::string fit_lines(const nlohmann::json& side) {
   std::string text = side["degrees_of_freedom"].is_null()
                          ? std::string("variances of errors are known\n")
-                         : fmt::format("sigma {}, {} degrees of freedom\n", number(side["sigma"], 7),
-                                       number(side["degrees_of_freedom"], 17));
+                         : fmt::format("sigma {}, {} degrees of freedom, classical standard errors\n",
+                                       number(side["sigma"], 7), number(side["degrees_of_freedom"], 17));
   if (side.contains("r2"))
     text += fmt::format("R2 {}, adjusted R2 {}, F {} with {} and {} degrees of freedom, p {}\n", number(side["r2"], 7),
                         number(side["adjusted_r2"], 7), number(side["f"], 7), number(side["f_df"][0], 17),

@@ -1,6 +1,7 @@
 #include "tools/app/report.hpp"
 
 #include "tools/app/median.hpp"
+#include "tools/app/numbers.hpp"
 #include "tools/app/progress.hpp"
 #include "tools/app/regression_table.hpp"
 #include "tools/app/sizes.hpp"
@@ -250,7 +251,7 @@ void Report::print_details() const {
     fmt::print("bound   {:.4f} s = max(critical path {:.4f}, work / workers {:.4f}){}\n",
                bounds["lower_bound_s"].get<double>(), bounds["path_s"].get<double>(), bounds["area_s"].get<double>(),
                bounds["untimed_tasks"].get<index_t>() > 0
-                   ? fmt::format("; {} tasks have no model yet", bounds["untimed_tasks"].get<index_t>())
+                   ? "; without a model yet: " + counted(bounds["untimed_tasks"].get<index_t>(), "task")
                    : "");
   else if (bounds["tasks"].get<index_t>() > 0)
     fmt::print("bound   unknown: the performance models have no history of these tasks yet, run again\n");
@@ -290,16 +291,30 @@ void Report::print() const {
     const int runs = seconds["runs"];
     const double gflops = json_["gflops"];
     fmt::print("time    {:.4g} s{}{}; {:.4g} s in all, with input{} and output\n", seconds["compute"].get<double>(),
-               runs > 1 ? fmt::format(" (median of {})", runs) : "",
+               runs > 1             ? fmt::format(" (median of {})", runs)
+               : trace_dir_.empty() ? " (first run)"
+                                    : "",
                gflops >= 1 ? fmt::format(", {:.1f} GFLOP/s", gflops) : "", seconds["total"].get<double>(),
                check_ ? ", checks" : "");
-    fmt::print("ran on  {} workers, scheduler {}\n", json_["workers"].size(),
+    fmt::print("ran on  {}, scheduler {}\n", counted(std::ssize(json_["workers"]), "worker"),
                json_["machine"]["scheduler"].get<std::string>());
     if (json_.contains("energy")) fmt::print("energy  {}\n", energy_line(json_["energy"]));
     if (verbose_) print_details();
   }
   if (json_.contains("written"))
     for (const auto& file : json_["written"]) fmt::print("wrote   {}\n", line_of(file));
+}
+
+/// Prints the status, and the jobs that failed.
+void Report::print_failures() const {
+  const auto line = [&](const std::string& what) {
+    print_error(fmt::format("tesela: {}: {}", json_["command"].get<std::string>(), what));
+  };
+  line(json_["status"].get<std::string>());
+  if (!json_.contains("jobs")) return;
+  for (const auto& job : json_["jobs"])
+    if (job["status"] != "ok")
+      line(fmt::format("{}: {}", job["file"].get<std::string>(), job["status"].get<std::string>()));
 }
 
 ExitCode Report::finish() {
@@ -313,7 +328,7 @@ ExitCode Report::finish() {
       if (!has_file(json_["written"], path)) json_["written"].push_back({{"file", path}});
   if (!check_ && json_["status"] == "ok") remark("ok (not checked)");
   if (quiet_ && !good_)
-    print_error(fmt::format("tesela: {}: {}", json_["command"].get<std::string>(), json_["status"].get<std::string>()));
+    print_failures();
   else if (!quiet_ && json_path_ != "-")
     print();
   write_json(json_, json_path_);

@@ -108,6 +108,7 @@ class Report {
   void measured_energy(const Timed& runs, double flops);
   void add_answer(const std::string& name, const std::string& table, const nlohmann::json& numbers);
   void print() const;
+  void print_failures() const;
   void print_results() const;
   void print_details() const;
   Stopwatch whole_;

@@ -1,3 +1,4 @@
+#include "tools/app/numbers.hpp"
 #include "tools/app/trace_report.hpp"
 
 #include <fmt/format.h>
@@ -99,8 +100,8 @@ class Picture {
                "<defs>\n{}</defs>\n<text x=\"8\" y=\"18\" font-size=\"13\">{}{} in {} on {}, {:.0f} % of it in "
                "kernels{}"
                "</text>\n",
-               patterns(), title_.empty() ? "" : escaped(title_) + ": ", counted(tasks_.size(), "task"),
-               duration(span_), counted(row_.size(), "worker"), busy(), path_text_) +
+               patterns(), title_.empty() ? "" : escaped(title_) + ": ", counted(std::ssize(tasks_), "task"),
+               duration(span_), counted(std::ssize(row_), "worker"), busy(), path_text_) +
            legend + svg_;
   }
   double height() const { return top_ + pitch_ * static_cast<double>(row_.size()) + axis; }
@@ -115,9 +116,6 @@ class Picture {
   double middle(int row) const { return top_ + pitch_ * (row + 0.5); }
   double x(double seconds) const { return left_ + (width - left_ - right) * (seconds - from_) / (to_ - from_); }
 
-  static std::string counted(std::size_t count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-  }
   static std::string duration(double seconds) {
     return seconds < 1e-3 ? fmt::format("{:.3g} µs", seconds * 1e6)
            : seconds < 1  ? fmt::format("{:.3g} ms", seconds * 1e3)
@@ -159,7 +157,8 @@ class Picture {
     double at = 8, y = 40;
     for (const std::string& kernel : order) {
       const Look& look = looks_[kernel];
-      const std::string text = fmt::format("{}: {}, {}", kernel, counted(look.tasks, "task"), duration(look.seconds));
+      const std::string text = fmt::format("{}: {}, {}", kernel, counted(static_cast<std::int64_t>(look.tasks), "task"),
+                                           duration(look.seconds));
       const double space = 40 + letter * static_cast<double>(text.size());
       if (at > 8 && at + space > width) {
         at = 8;
@@ -197,11 +196,12 @@ class Picture {
           x(mark.seconds), top_ - 10, bottom, x(mark.seconds) + 3, top_ - 2, escaped(mark.name));
   }
 
-  /// Draws wide bars with a tooltip each. Adjacent bars thinner than a pixel are merged into one path per kernel, which
-  /// limits the file size for a million tasks.
+  /// Draws wide bars with a tooltip each. Bars thinner than a pixel become one path per worker and kernel, whose
+  /// tooltip has their number and time; that limits the file size for a million tasks.
   void draw_bars() {
     struct Merged {
-      double begin = 0, end = -1;
+      double begin = 0, end = -1, seconds = 0;
+      std::int64_t tasks = 0;
       std::string path;
     };
     const auto finish = [&](Merged& bar, int row) {
@@ -224,15 +224,18 @@ class Picture {
         bar.begin = begin;
       }
       bar.end = end;
+      bar.seconds += task.end - task.start;
+      ++bar.tasks;
     }
-    for (auto& [kernel, rows] : thin) {
-      svg_ += fmt::format("<path fill=\"{}\" d=\"", looks_[kernel].fill);
+    for (auto& [kernel, rows] : thin)
       for (auto& [row, bar] : rows) {
         finish(bar, row);
-        svg_ += bar.path;
+        svg_ += fmt::format(
+            "<path fill=\"{}\" d=\"{}\"><title>{}, {} of this worker too short to draw\n{} together, {} "
+            "each</title></path>\n",
+            looks_[kernel].fill, bar.path, escaped(kernel), counted(bar.tasks, "task"), duration(bar.seconds),
+            duration(bar.seconds / static_cast<double>(bar.tasks)));
       }
-      svg_ += fmt::format("\"><title>{}</title></path>\n", escaped(kernel));
-    }
     svg_ += wide;
   }
 

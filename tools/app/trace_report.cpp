@@ -1,5 +1,6 @@
 #include "tools/app/trace_report.hpp"
 
+#include "tools/app/numbers.hpp"
 #include "tools/app/standard_streams.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
@@ -34,8 +35,8 @@ std::optional<Trace> trace_in(const std::string& directory) {
   if (only_recorded(directory)) convert_trace(directory);
   Trace trace = read_trace(directory);
   if (trace.incomplete > 0)
-    print_error(fmt::format("tesela: {}: {} tasks are left out: the recording began or ended while they ran", directory,
-                            trace.incomplete));
+    print_error(fmt::format("tesela: {}: left out: {} that ran when the recording began or ended", directory,
+                            counted(static_cast<std::int64_t>(trace.incomplete), "task")));
   if (!trace.tasks.empty()) return trace;
   print_error(fmt::format("tesela: {}: the trace holds no task, so it has no picture", directory));
   return std::nullopt;

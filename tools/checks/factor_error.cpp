@@ -3,23 +3,108 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/normal_residual.hpp>
 #include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 namespace tesela {
 namespace {
 
 constexpr index_t vectors = 16;
+constexpr index_t parts = 16;  ///< of a sum or a search, whatever the number of threads
 
+/// Calls f(part, first, end) for parts of n columns, in parallel if they are large.
+template <class F>
+void for_each_part(index_t n, const F& f) {
+  constexpr index_t large = 512;
+  parallel_for(parts, n < large ? parts : 1, [&](index_t first, index_t end) {
+    for (index_t part = first; part < end; ++part) f(part, n * part / parts, n * (part + 1) / parts);
+  });
+}
+
+/// Returns the largest |element(i, j)| for i = begin(j) … end(j) - 1, or NaN if one is NaN.
+template <class Rows, class Element>
+double largest(index_t n, const Rows& rows, const Element& element) {
+  std::array<double, parts> most{};
+  for_each_part(n, [&](index_t part, index_t first, index_t last) {
+    double found = 0;
+    for (index_t j = first; j < last; ++j) {
+      const auto [begin, end] = rows(j);
+      for (index_t i = begin; i < end; ++i)
+        if (const double x = std::abs(static_cast<double>(element(i, j))); x > found || std::isnan(x)) found = x;
+    }
+    most[static_cast<std::size_t>(part)] = found;
+  });
+  double found = 0;
+  for (const double x : most)
+    if (x > found || std::isnan(x)) found = x;
+  return found;
+}
 template <class T>
 double largest(const HostMatrix<T>& a) {
-  double most = 0;
-  for (index_t e = 0; e < a.size(); ++e) {
-    const double x = std::abs(static_cast<double>(a.data()[e]));
-    most = !(x <= most) ? x : most;
+  return largest(
+      a.cols(),
+      [&](index_t) {
+        return std::pair{index_t{0}, a.rows()};
+      },
+      [&](index_t i, index_t j) { return a(i, j); });
+}
+
+/// Returns op(M) X for an n x n matrix with elements element(i, j), and adds their squares to `squares` unless null.
+template <class Element>
+HostMatrix<double> product(Op op, index_t n, const Element& element, const HostMatrix<double>& x,
+                           double* squares = nullptr) {
+  constexpr index_t width = 64;  // columns of a panel
+  auto y = HostMatrix<double>::zeros(n, vectors);
+  std::array<HostMatrix<double>, parts> sums;
+  std::array<double, parts> norms{};
+  const blas::Threads one(1);
+  for_each_part(n, [&](index_t part, index_t first, index_t last) {
+    const auto at = static_cast<std::size_t>(part);
+    if (op == Op::none) sums[at] = HostMatrix<double>::zeros(n, vectors);
+    HostMatrix<double> panel(n, width);
+    for (index_t column = first; column < last; column += width) {
+      const index_t count = std::min(width, last - column);
+      for (index_t j = 0; j < count; ++j)
+        for (index_t i = 0; i < n; ++i) panel(i, j) = element(i, column + j);
+      for (index_t e = 0; squares != nullptr && e < n * count; ++e) norms[at] += panel.data()[e] * panel.data()[e];
+      if (op == Op::none)
+        blas::gemm<double>(op, Op::none, n, vectors, count, 1, panel.data(), n, &x(column, 0), n, 1, sums[at].data(),
+                           n);
+      else
+        blas::gemm<double>(op, Op::none, count, vectors, n, 1, panel.data(), n, x.data(), n, 0, &y(column, 0), n);
+    }
+  });
+  for (std::size_t part = 0; part < parts; ++part) {
+    for (index_t e = 0; e < sums[part].size(); ++e) y.data()[e] += sums[part].data()[e];
+    if (squares != nullptr) *squares += norms[part];
   }
-  return most;
+  return y;
+}
+
+/// Returns ||P A - F|| / ||A||, where multiply(x) returns F x, with F in units of 2^exponent like A.
+template <class T, class Multiply>
+double backward(const HostMatrix<T>& a, int exponent, std::span<const index_t> rows, const Multiply& multiply) {
+  const index_t n = a.rows();
+  if (n == 0) return 0;
+  HostMatrix<double> x(n, vectors);
+  const Generator<double> random{Pattern::uniform, 0, n, 4711};
+  for (index_t j = 0; j < vectors; ++j)
+    for (index_t i = 0; i < n; ++i) x(i, j) = random(i, j) < 0 ? -1 : 1;
+  double squares = 0, apart = 0;
+  const auto element = [&](index_t i, index_t j) { return std::ldexp(static_cast<double>(a(i, j)), -exponent); };
+  const HostMatrix<double> ax = product(Op::none, n, element, x, &squares), fx = multiply(x);
+  for (index_t j = 0; j < vectors; ++j)
+    for (index_t i = 0; i < n; ++i) {
+      const double difference = ax(rows.empty() ? i : rows[static_cast<std::size_t>(i)], j) - fx(i, j);
+      apart += difference * difference;
+    }
+  const double size = std::sqrt(squares), error = std::sqrt(apart / vectors);
+  return size > 0 ? error / size : error;
 }
 
 /// Returns A times 2^-exponent in double precision.
@@ -30,65 +115,52 @@ HostMatrix<double> scaled(const HostMatrix<T>& a, int exponent) {
   return copy;
 }
 
-double norm(const HostMatrix<double>& a) { return a.size() == 0 ? 0 : blas::nrm2<double>(a.size(), a.data()); }
-
-/// Returns ||P A - F|| / ||A||, where multiply(x) makes x F x, with F in units of 2^exponent like A.
-template <class Multiply>
-double backward(const HostMatrix<double>& a, std::span<const index_t> rows, const Multiply& multiply) {
-  const index_t n = a.rows();
-  if (n == 0) return 0;
-  HostMatrix<double> x(n, vectors), ax(n, vectors);
-  const Generator<double> random{Pattern::uniform, 0, n, 4711};
-  for (index_t j = 0; j < vectors; ++j)
-    for (index_t i = 0; i < n; ++i) x(i, j) = random(i, j) < 0 ? -1 : 1;
-  blas::gemm<double>(Op::none, Op::none, n, vectors, n, 1, a.data(), n, x.data(), n, 0, ax.data(), n);
-  multiply(x);
-  double squares = 0;
-  for (index_t j = 0; j < vectors; ++j)
-    for (index_t i = 0; i < n; ++i) {
-      const double apart = ax(rows.empty() ? i : rows[static_cast<std::size_t>(i)], j) - x(i, j);
-      squares += apart * apart;
-    }
-  const double size = norm(a), error = std::sqrt(squares / vectors);
-  return size > 0 ? error / size : error;
-}
+/// Returns the exponent of the largest magnitude; 0 if that is zero or not finite.
+int exponent_of(double most) { return most > 0 && std::isfinite(most) ? std::ilogb(most) : 0; }
 
 }  // namespace
 
 template <class T>
 FactorError lu_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::span<const index_t> rows) {
-  const blas::Threads threads(blas::all_cores());
   const index_t n = a.rows();
   const double most = largest(a);
-  const int exponent = most > 0 && std::isfinite(most) ? std::ilogb(most) : 0;
-  HostMatrix<double> lu(n, n);
+  const int exponent = exponent_of(most);
+  const auto factor = [&](index_t i, index_t j) { return factors(i, j); };
   FactorError error;
-  double u = 0;
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) {
-      const auto element = static_cast<double>(factors(i, j));
-      lu(i, j) = i <= j ? std::ldexp(element, -exponent) : element;
-      double& largest_yet = i <= j ? u : error.multipliers;
-      largest_yet = !(std::abs(element) <= largest_yet) ? std::abs(element) : largest_yet;
-    }
+  error.multipliers = largest(
+      n,
+      [&](index_t j) {
+        return std::pair{j + 1, n};
+      },
+      factor);
+  const double u = largest(
+      n,
+      [](index_t j) {
+        return std::pair{index_t{0}, j + 1};
+      },
+      factor);
   if (most > 0) error.growth = u / most;
-  error.backward = backward(scaled(a, exponent), rows, [&](HostMatrix<double>& x) {
-    blas::trmm<double>(Side::left, blas::Triangle::upper, Op::none, n, vectors, 1, lu.data(), n, x.data(), n);
-    blas::trmm<double>(Side::left, blas::Triangle::unit_lower, Op::none, n, vectors, 1, lu.data(), n, x.data(), n);
+  error.backward = backward(a, exponent, rows, [&](const HostMatrix<double>& x) {
+    const auto upper = [&](index_t i, index_t j) {
+      return i <= j ? std::ldexp(static_cast<double>(factors(i, j)), -exponent) : 0;
+    };
+    const auto lower = [&](index_t i, index_t j) {
+      return i > j ? static_cast<double>(factors(i, j)) : i == j ? 1.0 : 0.0;
+    };
+    return product(Op::none, n, lower, product(Op::none, n, upper, x));
   });
   return error;
 }
 
 template <class T>
 FactorError cholesky_error(const HostMatrix<T>& a, const HostMatrix<T>& factors) {
-  const blas::Threads threads(blas::all_cores());
   const index_t n = a.rows();
-  const double most = largest(a);
-  const int exponent = (most > 0 && std::isfinite(most) ? std::ilogb(most) : 0) & ~1;  // R has half of it
-  const HostMatrix<double> r = scaled(factors, exponent / 2);
-  return {backward(scaled(a, exponent), {}, [&](HostMatrix<double>& x) {
-    for (const Op op : {Op::none, Op::transpose})
-      blas::trmm<double>(Side::left, blas::Triangle::upper, op, n, vectors, 1, r.data(), n, x.data(), n);
+  const int exponent = exponent_of(largest(a)) & ~1;  // R has half of it
+  const auto r = [&](index_t i, index_t j) {
+    return i <= j ? std::ldexp(static_cast<double>(factors(i, j)), -exponent / 2) : 0;
+  };
+  return {backward(a, exponent, {}, [&](const HostMatrix<double>& x) {
+    return product(Op::transpose, n, r, product(Op::none, n, r, x));
   })};
 }
 
@@ -103,7 +175,6 @@ double solution_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const Host
 template <class T>
 double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x) {
   const index_t n = a.rows();
-  const auto exponent_of = [](double most) { return most > 0 && std::isfinite(most) ? std::ilogb(most) : 0; };
   const int of_a = exponent_of(largest(a));
   const HostMatrix<double> scaled_a = scaled(a, of_a);
   std::vector<double> residual(static_cast<std::size_t>(n)), sizes(residual.size());

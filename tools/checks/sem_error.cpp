@@ -113,7 +113,7 @@ void add_products(Graph& g, const HostMatrix<double>& A, const HostMatrix<double
     return TileMatrix<double>::map(g.runtime(), a.data(), a.rows(), cols, a.ld(), shape, name);
   };
   const auto a = map(A, count, {m, tile}, "X"), b = map(B, N, {m, N}, "E"), t = map(T, N, {tile, N}, "T");
-  gemm(g, Op::transpose, Op::none, 1.0, a, b, 1.0, t, {.priority = on_gpu});
+  gemm(g, Op::transpose, Op::none, 1.0, a, b, 1.0, t, {.kernel = GemmKernel::cublas, .priority = on_gpu});
   g.wait();
   t.bring_home();
 }

@@ -20,8 +20,8 @@ class RestoredMatrix {
   RestoredMatrix& operator=(const RestoredMatrix&) = delete;
   ~RestoredMatrix() { forget(); }
 
-  /// Returns the matrix that `first(graph, original)` made at the first call; `where(tile column)` places the copy of
-  /// each tile.
+  /// Returns the matrix that `first(graph, original)` made at the first call; `where(i, j)` places the copy of
+  /// tile (i, j).
   template <class First, class Where>
   const TileMatrix<T>& on_devices(Runtime& runtime, Shape shape, TileShape tile, const First& first,
                                   const Where& where) {
@@ -33,7 +33,7 @@ class RestoredMatrix {
     }
     for (index_t j = 0; working_->mt() > 0 && j < working_->nt(); ++j)
       for (index_t i = 0; i < working_->mt(); ++i)
-        g.insert<kernels::Lacpy<T>>(where(j), {}, (*original_)(i, j), (*working_)(i, j));
+        g.insert<kernels::Lacpy<T>>(where(i, j), {}, (*original_)(i, j), (*working_)(i, j));
     g.wait();
     return *working_;
   }

@@ -59,6 +59,8 @@ void find_dependent_regressors(Graph& g, const PickedEquation& equation, const E
   }
   if (equation.size() > v.rows) {
     e.status = EquationStatus::not_identified_order;
+    e.excluded = v.rows - equation.exogenous;
+    e.endogenous = equation.size() - equation.exogenous;
     return;
   }
   e.status = EquationStatus::not_identified_rank;

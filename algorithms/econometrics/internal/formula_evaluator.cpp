@@ -61,7 +61,7 @@ void Evaluator::no_column(const Expression& e) const {
   if (numbers)
     problem += ": its first line has numbers (" + some_of(names_) + "), not names; put a line of names before it";
   else if (!names_.empty())
-    problem += "; it has " + some_of(names_);
+    problem += "; " + similar_name(names_, e.text) + "it has " + some_of(names_);
   fail(e, problem);
 }
 
@@ -84,7 +84,8 @@ void Evaluator::need(const Expression& e, ColumnKind kind) {
 
 void Evaluator::need(const ColumnRequest& column) {
   if (std::find(names_.begin(), names_.end(), column.name) == names_.end())
-    throw FileError(data_, "has no column " + column.name + "; it has " + some_of(names_));
+    throw FileError(
+        data_, "has no column " + column.name + "; " + similar_name(names_, column.name) + "it has " + some_of(names_));
   if (places_.emplace(std::pair{column.name, column.kind}, static_cast<index_t>(requests_.size())).second)
     requests_.push_back(column);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -79,6 +80,19 @@ std::string some_of(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t k = 0; k < std::min(names.size(), most); ++k) text.append(k > 0 ? ", " : "").append(names[k]);
   return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
+}
+
+std::string similar_name(const std::vector<std::string>& names, const std::string& name) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  for (const std::string& one : names) {
+    const auto longer = std::ssize(std::max(one, name, [](auto&a, auto&b) { return a.size() < b.size(); })),
+               front = std::mismatch(one.begin(), one.end(), name.begin(), name.end(), same).first - one.begin(),
+               back = std::mismatch(one.rbegin(), one.rend(), name.rbegin(), name.rend(), same).first - one.rbegin();
+    if (front == longer || (longer > 2 && front + back >= longer - 1)) return "did you mean " + one + "? ";
+  }
+  return {};
 }
 
 Values numbers_of_column(const std::vector<double>& column) { return {column, missing_in(column), {}, false, -1}; }

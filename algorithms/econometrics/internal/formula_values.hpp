@@ -42,6 +42,10 @@ index_t level_number(const Values& factor, const std::string& name);
 /// Returns the levels between commas, the first five.
 std::string some_of(const std::vector<std::string>& names);
 
+/// Returns "did you mean rooms? " for a name that differs from one of `names` by letter case and one letter at most;
+/// otherwise an empty text.
+std::string similar_name(const std::vector<std::string>& names, const std::string& name);
+
 /// Returns the shortest decimal text that gives x.
 std::string shortest(double x);
 

@@ -33,6 +33,17 @@ RobustSystem robust_system(Graph& g, const DataRows& rows, const Clusters& clust
 void robust_errors(Graph& g, const DataRows& rows, const SemOptions& options, const System& system,
                    SimultaneousEquations& answer);
 
+/// Replaces the F statistics of the first stages by robust ones.
+///
+///     F = c^T (X^T diag(u)^2 X)^-1 c / (L f),  X an orthonormal basis of the L excluded instruments without the
+///     included ones, c = X^T y_p, u the residuals of y_p on all K instruments; scores are summed over each cluster's
+///     rows
+///
+/// The factor f belongs to SemDivisor::small with K coefficients, as the classical F has D - K, whatever the divisor
+/// of the equations. A statistic becomes NaN if there are no more clusters (or rows) than L, or if the matrix is
+/// singular. Waits for the graph.
+void robust_first_stages(Graph& g, const DataRows& rows, const System& system, SimultaneousEquations& answer);
+
 /// Sets the classical covariance of an equation's coefficients. Waits for the graph.
 void set_covariance(Graph& g, const PickedEquation& equation, EquationEstimate& estimate);
 

@@ -308,7 +308,7 @@ void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
   here({n, n}, share / 2, share / 2);
   here(secular(n), 1, 1);
   if (const index_t half = ceil_div(n, 2),
-      work = gpu ? product_work(e.workers.gpus, half, std::min(shape.batch, n), half, plan.element()) : 0;
+      work = gpu ? product_work(e.workers, half, std::min(shape.batch, n), half, plan.element()) : 0;
       work > 1)
     here({work, 1}, static_cast<double>(sizeof(double) / plan.element()), 0);
   for (index_t order = n / 2; gpu && order > leaf_of(e.workers, {}); order /= 2) {

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
+#include <tesela/algorithms/support/internal/column_blocks.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
@@ -134,7 +135,7 @@ HostMatrix<T> minus_product(Graph& g, const HostMatrix<T>& c, const TileMatrix<T
     const index_t r = std::min<index_t>(c.cols(), 256);
     const auto u = TileMatrix<T>::map(g.runtime(), s.U.data(), s.U.rows(), c.cols(), s.U.ld(), {nb, r}, "U");
     const auto w = TileMatrix<T>::map(g.runtime(), product.data(), c.rows(), c.cols(), product.ld(), {mb, r}, "BU");
-    gemm(g, Op::none, Op::none, T(1), B, u, T(0), w);
+    gemm(g, Op::none, Op::none, T(1), B, u, T(0), w, {.kernel = GemmKernel::cublas});
     g.wait();
     w.bring_home();
   }
@@ -265,7 +266,8 @@ SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right,
 template <class T>
 std::optional<TileR<T>> resident_r_if_regular(Graph& g, const QrFactorization<T>& of_a, double rcond) {
   const TileMatrix<T>& factors = of_a.factors();
-  if (factors.n() == 0 || std::min(factors.m(), factors.tile_shape().mb) < factors.n()) return std::nullopt;
+  const index_t n = factors.n(), rows = std::min(factors.m(), factors.tile_shape().mb);
+  if (n == 0 || rows < n || !GpuRoom(g.runtime()).holds<T>({rows + n, n})) return std::nullopt;
   TileR<T> kept{ResidentTriangle<T>::of_qr(g, factors), {}, 0};
   kept.norms = kept.triangle.norms(g);
   for (const T norm : kept.norms)

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
+#include <tesela/algorithms/support/internal/column_blocks.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
@@ -40,6 +41,9 @@ Measured triangle_error(Shape a, const TileMatrix<T>& r_norms, const TileMatrix<
 template <class T>
 std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, double rcond) {
   const index_t n = A.n(), r = B.n();
+  // R is gathered from whole columns of tiles, and inverted for its condition.
+  const GpuRoom room(g.runtime());
+  if (!room.holds<T>({std::min(A.m(), A.tile_shape().mb) + n, n}) || !room.holds<T>({3 * n, n})) return std::nullopt;
   if (g.runtime().gpus() == 0 || n > largest_kept_r || std::min(A.m(), A.tile_shape().mb) < n || B.nt() != 1)
     return std::nullopt;
   const TileMatrix<T> R(g.runtime(), n, n, {n, n}, "R"), C(g.runtime(), n, r, {n, r}, "C"),

@@ -104,7 +104,7 @@ HostMatrix<T> SeminormalRows<T>::transposed_product(Graph& g, const HostMatrix<T
   const TileMatrix<T> x(g.runtime(), rows.rows(), X.cols(), {rows.rows(), X.cols()}, "X"),
       y(g.runtime(), result.rows(), X.cols(), {b_.tile_shape().nb, X.cols()}, "Y");
   x.copy_from(rows.data(), rows.ld());
-  gemm(g, Op::transpose, Op::none, T(1), b_, x, T(0), y);
+  gemm(g, Op::transpose, Op::none, T(1), b_, x, T(0), y, {.kernel = GemmKernel::cublas});
   y.copy_to(result.data(), result.ld());
   return result;
 }
@@ -115,7 +115,7 @@ HostMatrix<T> SeminormalRows<T>::product(Graph& g, const HostMatrix<T>& X) const
   const TileMatrix<T> x(g.runtime(), X.rows(), X.cols(), {b_.tile_shape().nb, X.cols()}, "X"),
       y(g.runtime(), result.rows(), X.cols(), {result.rows(), X.cols()}, "Y");
   x.copy_from(X.data(), X.ld());
-  gemm(g, Op::none, Op::none, T(1), b_, x, T(0), y);
+  gemm(g, Op::none, Op::none, T(1), b_, x, T(0), y, {.kernel = GemmKernel::cublas});
   y.copy_to(result.data(), result.ld());
   return result;
 }

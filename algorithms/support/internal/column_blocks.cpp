@@ -1,23 +1,9 @@
 #include <tesela/algorithms/support/internal/column_blocks.hpp>
-#include <tesela/runtime/require.hpp>
+#include <tesela/runtime/variable.hpp>
 
-#include <cstdlib>
 #include <limits>
 
 namespace tesela {
-namespace {
-
-/// Returns the width of blocks that TESELA_BLOCK_COLUMNS sets; 0 if it is not set.
-index_t wanted_width() {
-  const char* const text = std::getenv("TESELA_BLOCK_COLUMNS");
-  if (text == nullptr || *text == 0) return 0;
-  const long width = std::atol(text);
-  require(width > 0, "column_blocks", "TESELA_BLOCK_COLUMNS", text, " is no positive number");
-  return width;
-}
-
-}  // namespace
-
 GpuRoom::GpuRoom(const Runtime& runtime) : gpus(runtime.gpus()), bytes(std::numeric_limits<double>::infinity()) {
   if (gpus > 0 && runtime.ranks() == 1) bytes = static_cast<double>(runtime.device_bytes()) / gpus;
 }
@@ -25,7 +11,7 @@ GpuRoom::GpuRoom(const Runtime& runtime) : gpus(runtime.gpus()), bytes(std::nume
 std::vector<ColumnBlock> column_blocks(const GpuRoom& room, index_t columns,
                                        const std::function<double(index_t)>& bytes, double reserved) {
   constexpr int passing = 3;  // earlier columns on a GPU: in use, next, and on the way
-  const index_t wanted = wanted_width();
+  const index_t wanted = variable_or("TESELA_BLOCK_COLUMNS", 0, 1);
   const double gpus = std::max(room.gpus, 1);
   double all = 0;
   for (index_t j = 0; j < columns; ++j) all += bytes(j);

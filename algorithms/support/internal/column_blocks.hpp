@@ -19,6 +19,11 @@ struct GpuRoom {
   GpuRoom(int count, double on_each) : gpus(count), bytes(on_each) {}
   /// Without GPUs, and with several ranks, the room is infinite.
   explicit GpuRoom(const Runtime& runtime);
+  /// Returns whether a matrix of elements T fits on a GPU.
+  template <class T>
+  bool holds(Shape shape) const {
+    return sizeof(T) * static_cast<double>(shape.rows) * static_cast<double>(shape.cols) <= bytes;
+  }
 };
 
 /// Consecutive tile columns (or tile rows) of a factorization.

@@ -68,7 +68,7 @@ struct LevinsonLanczosSteps {
   struct Args {
     int steps = 0, slots = 0;
     std::array<int, most_side_by_side> first{};
-    std::array<double, most_side_by_side> shift{};
+    std::array<double, most_side_by_side> shift{};  ///< sigma of each run
     std::uint64_t cost_key() const {
       return static_cast<std::uint64_t>(steps) * 1000 + static_cast<std::uint64_t>(slots);
     }

@@ -55,7 +55,7 @@ struct LanczosProduct {
   struct Args {
     int part = 0;
     index_t k = 0, column = 0;  ///< first column of the inverse
-    double shift = 0;
+    double shift = 0;           ///< sigma
     bool refine = false;
     std::uint64_t cost_key() const { return refine ? 1 : 0; }
   };

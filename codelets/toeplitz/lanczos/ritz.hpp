@@ -11,7 +11,7 @@ namespace tesela::kernels {
 /// Goal of a run for an interval: `wanted` eigenvalues of each part (symmetric, skew) in [low, high]. An eigenvalue
 /// theta of the inverse has converged at residual tolerance |theta|.
 struct LanczosGoal {
-  double low = 0, high = 0, shift = 0, slack = 0, tolerance = 0;
+  double low = 0, high = 0, shift = 0, slack = 0, tolerance = 0;  ///< slack: distance that the interval is enlarged by
   std::array<index_t, 2> wanted{};
 };
 

@@ -17,13 +17,13 @@ namespace tesela::kernels {
 
 /// Ranges of one block's tree. Level l has 2^l nodes. Level `cut` has a subtree per task, the levels above a node.
 struct SuperfastTree {
-  static constexpr int most_levels = 24;
-  index_t n = 0;  ///< order of T
-  int part = 0, levels = 0, cut = 0;
+  static constexpr int most_levels = 24;        ///< limit of `levels`
+  index_t n = 0;                                ///< order of T
+  int part = 0, levels = 0, cut = 0;            ///< part: 0 symmetric, 1 skew; levels: their number
   double tolerance = 0;                         ///< of the skeletons, relative to the norm
   std::array<index_t, most_levels + 1> most{};  ///< largest skeleton of each level
 
-  index_t rows() const { return cauchy_rows(n, part); }
+  index_t rows() const { return cauchy_rows(n, part); }  ///< rows of the block
   /// Returns the first row of node j of a level, or the end of node j - 1.
   index_t first(int level, index_t j) const { return (j * rows()) >> level; }
   /// Returns the subtrees.
@@ -58,9 +58,9 @@ struct SuperfastTables {
 /// Arguments of a node.
 struct SuperfastNodeArgs {
   SuperfastTree tree;
-  int level = 0;
-  index_t index = 0;
-  double norm = 0;  ///< of T - sigma I at size 1
+  int level = 0;      ///< 0: the root
+  index_t index = 0;  ///< from 0 in its level
+  double norm = 0;    ///< of T - sigma I at size 1
   std::uint64_t cost_key() const { return static_cast<std::uint64_t>(tree.levels - level); }
 };
 

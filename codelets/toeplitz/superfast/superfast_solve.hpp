@@ -31,7 +31,7 @@ struct SuperfastBegin {
 /// Arguments of a subtree's tasks.
 struct SuperfastSubtreeArgs {
   SuperfastTree tree;
-  index_t index = 0;
+  index_t index = 0;  ///< from 0 in level `cut`
   std::uint64_t cost_key() const { return static_cast<std::uint64_t>(tree.levels - tree.cut); }
 };
 
@@ -75,7 +75,7 @@ struct SuperfastBackward {
 /// Arguments of SuperfastImprove.
 template <class T>
 struct SuperfastImproveArgs : RefinedSolveArgs<T> {
-  bool first = false;
+  bool first = false;  ///< whether the product is the first solution
 };
 
 /// Adds a product to X, keeps the better solution, and transforms the residual to the sine basis.

@@ -159,6 +159,7 @@ GPU_TEMPLATE_TEST_CASE("Cholesky with updates by residues finds R, solutions and
   const test::Variable forced("TESELA_GEMM", "int8");
   check<TestType>(runtime, 2350, {256, 2350});
   check<TestType>(runtime, 4500, {512, 4500});  // two groups of steps
+  for (const index_t nb : {33, 128, 500}) check<TestType>(runtime, 1250, {nb, nb});
   HostMatrix<TestType> a = matrix<TestType>(2350);
   for (const TestType bad : {std::numeric_limits<TestType>::quiet_NaN(), std::numeric_limits<TestType>::infinity()})
     for (const index_t column : {index_t{2050}, index_t{2349}}) {
@@ -180,4 +181,6 @@ TEST_CASE("Cholesky by tiles finds R and solutions on cores with one GPU, and wi
   if (count_cuda_devices() < 2) SKIP("no second CUDA device here");
   Runtime two({.cpus = 0, .gpus = 2});
   all(two);
+  const test::Variable forced("TESELA_GEMM", "int8");
+  check<double>(two, 1500, {256, 256});
 }

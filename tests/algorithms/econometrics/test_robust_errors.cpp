@@ -1,4 +1,5 @@
 #include "tests/support/simultaneous_equations.hpp"
+#include <tesela/algorithms/econometrics/sem_summary.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -41,6 +42,40 @@ TEST_CASE("robust and clustered errors and Hansen's J of the food market agree w
   require_errors(robust(p, ols).equations[0], {5.53181864467, 0.0746322173735, 0.0368967311864}, 46.0645446993);
   require_errors(robust(p, ols, clusters).equations[0], {4.70635639304, 0.0884965305014, 0.0465391016491},
                  120.860199554);
+}
+
+TEST_CASE(
+    "first-stage statistics are robust and clustered as the errors, and agree with linearmodels and statsmodels") {
+  const SemProblem p = food_market();
+  std::vector<index_t> clusters;
+  for (index_t t = 0; t < 20; ++t) clusters.push_back(100 - t / 3);
+  const auto require_stages = [](const SimultaneousEquations& s, double demand, double supply) {
+    CHECK(std::abs(s.equations[0].first_stage[1].statistic / demand - 1) <= 1e-9);
+    CHECK((s.equations[0].first_stage[1].df == 2 && s.equations[0].first_stage[1].df2 == 16));
+    CHECK(std::abs(s.equations[1].first_stage[1].statistic / supply - 1) <= 1e-9);
+    CHECK((s.equations[1].first_stage[1].df == 1 && s.equations[1].first_stage[1].df2 == 16));
+    CHECK(std::isnan(s.equations[0].first_stage[0].statistic));  // exogenous
+  };
+  SemProblem own = food_market();  // separate instruments, in another order
+  own.model.equations[0].instruments = {3, 0, 2, 1};
+  for (const SemMethod method : {SemMethod::two_stage, SemMethod::three_stage})
+    for (const SemDivisor divisor : {SemDivisor::observations, SemDivisor::small}) {
+      const SemOptions options{.method = method, .divisor = divisor};
+      require_stages(robust(p, options), 113.872011203406, 427.689091716820);
+      require_stages(robust(p, options, clusters), 198.280525947757, 552.589916818664);
+      require_stages(robust(own, options), 113.872011203406, 427.689091716820);
+    }
+  std::vector<index_t> two;  // as many clusters as excluded instruments leave no test
+  for (index_t t = 0; t < 20; ++t) two.push_back(t % 2);
+  const auto few = robust(p, {}, two);
+  CHECK((few.equations[0].first_stage[1].df2 == 0 && few.equations[1].first_stage[1].df2 == 16));
+}
+
+TEST_CASE("the kind of the covariance has a name") {
+  CHECK(covariance_name({}, {}) == "classical");
+  CHECK(covariance_name({.robust = true}, {}) == "robust (HC0)");
+  CHECK(covariance_name({.divisor = SemDivisor::small, .robust = true}, {}) == "robust (HC1)");
+  CHECK(covariance_name({.robust = true}, {7, 3, 7, 1}) == "clustered (3 clusters)");
 }
 
 TEST_CASE("robust errors do not depend on clusters of one row, equal instruments, collinear instruments or units") {

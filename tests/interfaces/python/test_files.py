@@ -11,7 +11,7 @@ import tesela
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("layout", ["F", "C", "padded", "reversed", "every second", "read-only"])
-@pytest.mark.parametrize("suffix", [".npy", ".mtx"])
+@pytest.mark.parametrize("suffix", [".npy", ".mtx", ".csv", ".txt"])
 def test_written_matrices_read_back(tmp_path, dtype, layout, suffix):
     a = random(1, 7, 5, dtype=dtype)
     path = tmp_path / ("a" + suffix)
@@ -26,7 +26,14 @@ def test_written_matrices_read_back(tmp_path, dtype, layout, suffix):
 
 def test_vectors_and_empty_matrices(tmp_path):
     tesela.write_matrix(tmp_path / "v.npy", np.arange(3.0))
-    assert tesela.read_matrix(tmp_path / "v.npy").shape == (3, 1)
+    assert np.load(tmp_path / "v.npy").shape == tesela.read_matrix(tmp_path / "v.npy").shape == (3,)
+    for suffix in (".csv", ".txt"):
+        tesela.write_matrix(tmp_path / ("v" + suffix), np.arange(3.0))
+        assert (tesela.read_matrix(tmp_path / ("v" + suffix)) == np.arange(3.0)).all()
+    tesela.write_matrix(tmp_path / "column.npy", np.zeros((3, 1)))
+    assert tesela.read_matrix(tmp_path / "column.npy").shape == (3, 1)
+    tesela.write_matrix(tmp_path / "a.csv", np.array([[1, 2.5], [-3, 4e-300]]))
+    assert (tmp_path / "a.csv").read_text() == "1,2.5\n-3,4e-300\n"
     tesela.write_matrix(tmp_path / "e.npy", np.zeros((0, 4)))
     assert tesela.read_matrix(tmp_path / "e.npy").shape == (0, 4)
     np.save(tmp_path / "c.npy", np.arange(6.0).reshape(2, 3))

@@ -53,6 +53,20 @@ def test_methods_are_right_without_noise(method):
     assert (tesela.mimo_detect(h, y, "qpsk", method=method, n0=1e-6).labels == sent).all()
 
 
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_points_and_bits_have_the_layout_of_y(dtype):
+    h, y, sent, _ = problem(2, noise=0, dtype=dtype)
+    found = tesela.mimo_detect(h, y, "qpsk")
+    assert found.points.shape == sent.shape and found.points.dtype == dtype
+    assert np.allclose(found.points, QPSK[sent]) and np.allclose(h @ found.points, y, atol=1e-5)
+    bits = np.stack([sent >> 1, sent & 1], axis=1).reshape(-1, sent.shape[1])
+    assert (found.bits == bits).all() and (found.bits == (tesela.mimo_soft(h, y, "qpsk", 0.1).llrs < 0)).all()
+    rows = tesela.mimo_detect(h, y.T, "qpsk")
+    assert (rows.points == found.points.T).all() and (rows.bits == bits.T).all()
+    one = tesela.mimo_detect(h, y[:, 0], "qpsk")
+    assert (one.points == found.points[:, 0]).all() and (one.bits == bits[:, 0]).all()
+
+
 def test_one_signal_is_a_vector():
     h, y, sent, _ = problem(3, noise=0)
     assert (tesela.mimo_detect(h, y[:, 0], "qpsk").labels == sent[:, 0]).all()
@@ -109,7 +123,8 @@ def test_every_second_signal_of_pi2_bpsk_is_turned():
     h, _, _, _ = problem(9, streams=2)
     sent = np.random.default_rng(10).integers(0, 2, (2, 11))
     y = h @ ((1 - 2 * sent) * (1 + 1j) / np.sqrt(2) * 1j ** (np.arange(11) % 2))
-    assert (tesela.mimo_detect(h, y, "pi/2-bpsk").labels == sent).all()
+    found = tesela.mimo_detect(h, y, "pi/2-bpsk")
+    assert (found.labels == sent).all() and np.allclose(h @ found.points, y)
     assert ((tesela.mimo_soft(h, y, "pi/2-bpsk", 0.1).llrs < 0) == sent).all()
 
 
@@ -142,7 +157,9 @@ def test_signals_without_a_result():
     h, y = np.ones((2, 2)), np.ones((2, 3))
     with pytest.raises(np.linalg.LinAlgError, match="dependent") as caught:
         tesela.mimo_detect(h, y, "qpsk", method="zf")
-    assert (caught.value.result.labels == -1).all() and caught.value.status == "dependent columns"
+    failed = caught.value.result
+    assert (failed.labels == -1).all() and (failed.bits == -1).all() and np.isnan(failed.points).all()
+    assert caught.value.status == "dependent columns"
     assert tesela.mimo_detect(h, y, "qpsk").labels.shape == (2, 3)  # the sphere search accepts dependent columns
     h, y, _, _ = problem(7, antennas=8, streams=8, noise=2)
     assert tesela.mimo_detect(h, y, "16qam", max_nodes=8).uncertified > 0

@@ -175,3 +175,9 @@ def test_the_upper_end_of_a_range_belongs_to_it(n, dtype, data):
 def test_wrong_arguments_are_value_errors(call):
     with pytest.raises(ValueError):
         call()
+
+
+def test_a_short_off_diagonal_is_refused_with_both_lengths():
+    d = np.full(50, 4.0)
+    with pytest.raises(ValueError, match="du has 40 rows, not 49 or 50"):
+        tesela.solve_tridiagonal(np.ones(49), d, np.ones(40), d)

@@ -3,6 +3,7 @@
 #include "tests/support/toy_kernels.hpp"
 #include "tests/support/variable.hpp"
 #include <tesela/host/vector_target.hpp>
+#include <tesela/runtime/variable.hpp>
 
 #include <catch2/generators/catch_generators_range.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -160,6 +161,22 @@ TEST_CASE("a number on which StarPU aborts is refused in any variable") {
   const Outcome refused = run_tesela({"gemm", "--n", "10"}, {.environment = {{"STARPU_LIMIT_CPU_MEM", "abc"}}});
   CHECK(refused.code == 3);
   CHECK_THAT(refused.err, ContainsSubstring("STARPU_LIMIT_CPU_MEM=abc"));
+}
+
+TEST_CASE("numbers in Tesela's own variables are whole numbers or refused") {
+  CHECK(variable_or("TESELA_NO_SUCH_VARIABLE", 7) == 7);
+  for (const char* const text : {"1.5", "abc", "5x", " 5", "-1", "99999999999999999999"}) {
+    const Variable variable("TESELA_BLOCK_COLUMNS", text);
+    CHECK_THROWS_MATCHES(variable_or("TESELA_BLOCK_COLUMNS", 0), EnvironmentError,
+                         MessageMatches(ContainsSubstring(std::string("TESELA_BLOCK_COLUMNS=") + text)));
+    const Outcome refused = run_tesela({"qr", "--n", "10"}, {.environment = {{"TESELA_BLOCK_COLUMNS", text}}});
+    CHECK(refused.code == 3);
+    CHECK_THAT(refused.err, ContainsSubstring(std::string("TESELA_BLOCK_COLUMNS=") + text + " is not a whole number"));
+  }
+  const Variable five("TESELA_BLOCK_COLUMNS", "5"), none("TESELA_RECEIVED_MIB", "");
+  CHECK((variable_or("TESELA_BLOCK_COLUMNS", 0) == 5 && variable_or("TESELA_RECEIVED_MIB", 3) == 3));
+  CHECK_THROWS_AS(variable_or("TESELA_BLOCK_COLUMNS", 0, 6), EnvironmentError);
+  CHECK(run_tesela({"qr", "--n", "10"}, {.environment = {{"TESELA_CHECK", "yes"}}}).code == 3);
 }
 
 TEST_CASE("a trace requested by the user's own variables is refused if none can be written") {

@@ -259,8 +259,19 @@ TEST_CASE("tasks that were running at the start or end of the recording are left
   ended.erase(ended.find("StartTime"), ended.find("EndTime") - ended.find("StartTime"));
   const Drawn drawn(task("gemm", 0, 5, 9) + begun + ended, worker(0, "CPU0"));
   REQUIRE(drawn.run.code == 0);
-  CHECK_THAT(drawn.run.err, ContainsSubstring("2 tasks are left out"));
+  CHECK_THAT(drawn.run.err, ContainsSubstring("left out: 2 tasks that ran when the recording began or ended"));
   CHECK_THAT(drawn.svg, ContainsSubstring("1 task in 4 ms") && !ContainsSubstring("late"));
+}
+
+TEST_CASE("tasks too short to draw have a tooltip with their number and time for each worker") {
+  std::string tasks = task("gemm", 0, 5, 1e4);
+  for (const double start : {1e4, 1.1e4, 1.2e4}) tasks += task("lacpy", 0, start, start + 0.002);
+  tasks += task("lacpy", 1, 5, 5.001);
+  const Drawn drawn(tasks, worker(0, "CPU0") + worker(1, "CPU1"));
+  REQUIRE(drawn.run.code == 0);
+  CHECK_THAT(drawn.svg,
+             ContainsSubstring("<title>lacpy, 3 tasks of this worker too short to draw\n6 µs together, 2 µs each") &&
+                 ContainsSubstring("<title>lacpy, 1 task of this worker too short to draw\n1 µs together"));
 }
 
 TEST_CASE("a part of a trace is selected by finite seconds") {

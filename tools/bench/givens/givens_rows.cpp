@@ -33,7 +33,7 @@ Solver<QrFactors<T>> by_band(QrProblem<T>& p) {
     state->A.on_devices(
         *p.runtime, {rows, n}, {rows, n},
         [&](Graph&, const TileMatrix<T>& A) { A.copy_from(state->band.data(), state->band.ld()); },
-        [](index_t) { return Priority{}; });
+        [](index_t, index_t) { return Priority{}; });
   };
   const auto run = [&p, state, n, k](Graph* g) {
     givens_band_qr(*g, *state->A, n, k, k, {GivensMethod::chain}).form_q(*g, *state->Q);

@@ -69,7 +69,8 @@ const Command cholesky_command(
                       ->check(one_of({"lower", "upper"}));
       app.add_flag("--symmetrize", o->symmetrize, "use (A + A^T) / 2")->excludes(one);
       add_tile(app, o->tile, "NB or NBxWIDTH, a multiple of NB");
-      add_output(app, Output::matrix, "--out-r", o->out_r, "write R, upper triangular, to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "--out-r", o->out_r,
+                 "write R, upper triangular, to FILE (.mtx, .npy, .csv or .txt)");
       o->common.add_to(app, {.streams = 2});  // diagonal blocks beside updates
       app.footer(
           "Examples:\n"

@@ -33,7 +33,7 @@ void DirectOptions::add_to(App& app, const char* kinds, const char* otherwise) {
       ->transform(cli::non_negative())
       ->excludes(sides)
       ->capture_default_str();
-  add_output(app, Output::matrix, "-o,--out", out, "write X, n x r, to FILE (.mtx or .npy)");
+  add_output(app, Output::matrix, "-o,--out", out, "write X, n x r, to FILE (.mtx, .npy, .csv or .txt)");
   app.add_option("--by", by, "tiles, or stages (entry by entry along a wavefront, for studies)")
       ->check(one_of({"tiles", "stages"}))
       ->capture_default_str();

@@ -182,7 +182,7 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy; with alpha = 0 its shape alone)");
   add_input(app, "--b", o->b, "read B from FILE");
   add_input(app, "--c", o->c, "read C from FILE (with beta = 0 its shape alone; otherwise generated)");
-  add_output(app, Output::matrix, "-o,--out", o->out, "write C to FILE (.mtx or .npy)");
+  add_output(app, Output::matrix, "-o,--out", o->out, "write C to FILE (.mtx, .npy, .csv or .txt)");
   auto* random = add_random(app, o->random, std::string("matrices without a file: ") + random_kinds());
   // Earlier versions had --random without a KIND.
   random->expected(0, 1)->transform({[](std::string& kind) {

@@ -136,6 +136,7 @@ void report_problem(const Options& o, const SemProblem& p, Report& report) {
   }
   if (!o.input.weights.empty()) report.problem()["rows_of_weight_0"] = p.without_weight;
   note_factors(p.factors, report);
+  note_rows(p.dropped, p.without_weight, report);
 }
 
 int run_sem(Options o) {
@@ -190,8 +191,8 @@ const Command sem_command(
           ->capture_default_str();
       Choices().add(sem_divisors()).add_option(app, "--dof", o->divisor);
       app.add_option("--cov", o->cov,
-                     "standard errors: classical, robust (variances differ) or cluster:COLUMN (rows of "
-                     "one cluster depend on each other)")
+                     "standard errors: classical, robust (variances differ: HC0, with --dof small HC1) or "
+                     "cluster:COLUMN (rows of one cluster depend on each other)")
           ->check({[](const std::string& text) {
                      const bool good = text == "classical" || text == "robust" ||
                                        (text.starts_with(cluster) && text.size() > cluster.size());

@@ -51,7 +51,11 @@ json equation_json(const SemOutcome& o, std::size_t i) {
     result["because_of"] = json::array();
     for (const index_t c : e.dependent_regressors) result["because_of"].push_back(o.problem.name(c));
   }
+  if (e.status == EquationStatus::not_identified_order)
+    result["excluded_instruments"] = {{"given", e.excluded}, {"needed", e.endogenous}};
   if (e.coefficients.empty()) return result;
+  const std::string covariance = covariance_name(o.problem.options, o.problem.groups);
+  result["covariance"] = covariance;
   result["coefficients"] = json::array();
   for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
     const CoefficientTest t = test_of(o, e, p);
@@ -86,7 +90,8 @@ json equation_json(const SemOutcome& o, std::size_t i) {
           {"f", f.statistic},
           {"df1", f.df},
           {"df2", f.df2},
-          {"p", p_of_f(f.statistic, static_cast<double>(f.df), static_cast<double>(f.df2))}};
+          {"p", p_of_f(f.statistic, static_cast<double>(f.df), static_cast<double>(f.df2))},
+          {"covariance", covariance}};
   }
   if (!std::isnan(o.error.normal_residuals[i])) result["normal_residual"] = o.error.normal_residuals[i];
   return result;
@@ -120,7 +125,7 @@ void report_status(const SemOutcome& o, Report& report) {
   for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
     const EquationEstimate& e = o.answer.equations[i];
     if (e.status == EquationStatus::ok) continue;
-    const std::string status = o.problem.labels[i] + ": " + description(e.status);
+    const std::string status = o.problem.labels[i] + ": " + description(e);
     if (e.coefficients.empty()) {
       report.fail(status);
     } else {
@@ -190,7 +195,7 @@ void report_outcome(const SemOutcome& o, Report& report) {
 }
 
 void print_equations(const SemOutcome& o) {
-  fmt::print("{}", summary(o.answer, o.problem, o.problem.options, o.level));
+  fmt::print("{}\n", summary(o.answer, o.problem, o.problem.options, o.level));
 }
 
 void write_coefficients(const std::string& path, const SemOutcome& o) {

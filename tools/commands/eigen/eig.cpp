@@ -203,8 +203,8 @@ int run_eig(EigOptions o) {
   const auto count = static_cast<index_t>(eig.values.size());
   report_proof(o, count, problem.wanted(), proof, report);
   report_errors(o, problem, found, report);
-  HostMatrix<double> values(count, 1);
-  std::copy(eig.values.begin(), eig.values.end(), values.data());
+  HostMatrix<T> values(count, 1);
+  std::ranges::transform(eig.values, values.data(), [](double value) { return static_cast<T>(value); });
   write_matrices(report,
                  {{"eigenvalues", o.out, values, OneColumn::vector}, {"eigenvectors", o.vectors_out, found.vectors}});
   return report.finish();
@@ -276,7 +276,7 @@ const Command eig_command(
           ->transform(cli::positive());
       app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd or sygvd (done up to n = 4096)");
       add_input(app, "--jobs", o->jobs, "solve the matrices whose files FILE names, one a line, several at a time");
-      add_results(app, *o, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
+      add_results(app, *o, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx, .npy, .csv or .txt)");
       add_results(app, *o, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
       keep_inputs_of(app, *o);
       o->plan.add_to(app);

@@ -1,4 +1,5 @@
 #include "tools/app/matrix_outputs.hpp"
+#include "tools/app/numbers.hpp"
 #include "tools/app/report.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/commands/eigen/eig_parts.hpp"
@@ -139,8 +140,8 @@ class Jobs {
     if (job.status == "ok" && o_.check) check(job, problem, found);
     if (job.status != "ok" || !last) return;
     FileBatch outputs;  // of this job, a separate run
-    HostMatrix<double> values(job.found, 1);
-    std::copy(eig.values.begin(), eig.values.end(), values.data());
+    HostMatrix<T> values(job.found, 1);
+    std::ranges::transform(eig.values, values.data(), [](double value) { return static_cast<T>(value); });
     const std::string failure =
         write_finite({{"eigenvalues", values_.empty() ? std::string() : values_[number], values, OneColumn::vector},
                       {"eigenvectors", vectors_.empty() ? std::string() : vectors_[number], found.vectors}});
@@ -199,7 +200,7 @@ int run(const EigOptions& o) {
     }
   }
   report.jobs(all);
-  if (failed > 0) report.fail(fmt::format("{} of {} jobs failed", failed, all.size()));
+  if (failed > 0) report.fail(fmt::format("{} of {} failed", failed, counted(std::ssize(all), "job")));
   return report.finish();
 }
 

@@ -112,7 +112,7 @@ int run_glm(Options o) {
         o.uncertainty, uncertainty,
         {answer.X, column_norms(answer.U), answer.rank_b, answer.rank, false, o.regression_names(false)}, report);
     o.note_formula(report);
-    write_matrices(report, {{"X", o.out, answer.X}, {"U", o.out_u, answer.U}});
+    write_matrices(report, {{"X", o.out, answer.X, o.column_form()}, {"U", o.out_u, answer.U, o.column_form()}});
   };
   return report_solution(o, report, answer, answer.rank == o.n, measure, write);
 }

@@ -117,7 +117,8 @@ int run_lse(Options o) {
   };
   const auto write = [&] {
     if (o.model != nullptr && !o.method.library()) report_table(o, answer, report);
-    write_matrices(report, {{"X", o.out, answer.X}, {"multipliers", o.out_multipliers, multipliers_of(answer)}});
+    write_matrices(report, {{"X", o.out, answer.X, o.column_form()},
+                            {"multipliers", o.out_multipliers, multipliers_of(answer), o.column_form()}});
   };
   return report_solution(o, report, answer, answer.constraint_rank + answer.rank == o.n, measure, write);
 }

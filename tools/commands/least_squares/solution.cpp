@@ -49,8 +49,7 @@ RegressionNames LeastSquaresOptions::regression_names(bool total) const {
 void LeastSquaresOptions::note_formula(Report& report) const {
   if (model == nullptr) return;
   note_factors(model->factors, report);
-  if (model->dropped > 0) report.note(fmt::format("{} rows lack a value and are left out", model->dropped));
-  if (model->without_weight > 0) report.note(fmt::format("{} rows have weight 0", model->without_weight));
+  note_rows(model->dropped, model->without_weight, report);
 }
 
 void LeastSquaresOptions::take_sizes(const InputFile& of_a, const InputFile& of_b, bool stream) {
@@ -91,13 +90,12 @@ nlohmann::json LeastSquaresOptions::describe() const {
 
 namespace {
 
-/// Adds DATA, FORMULA and their options.
-void add_formula(App& app, FormulaInput& in) {
-  app.add_option("data", in.data, "a table, CSV with a header, for FORMULA")
-      ->type_name("FILE")
-      ->transform(dash_is("/dev/stdin"))
-      ->generates();
-  app.add_option("formula", in.formula, "R's formula, \"y ~ x1 * x2 + log(x3) + C(region)\": prints the regression")
+/// Adds DATA, FORMULA and their options; returns DATA.
+Option* add_formula(App& app, FormulaInput& in) {
+  Option* const data =
+      add_input(app, "--data,data", in.data, "a table, CSV with a header, for FORMULA, also without --data");
+  app.add_option("--model,formula", in.formula,
+                 "R's formula, \"y ~ x1 * x2 + log(x3) + C(region)\", also without --model: prints the regression")
       ->type_name("FORMULA");
   app.add_option("--na", in.na,
                  "with FORMULA: a further code of missing values (NA, NaN, null, -, . and the like are known)")
@@ -106,32 +104,33 @@ void add_formula(App& app, FormulaInput& in) {
       ->check(one_of({"drop", "error"}))
       ->capture_default_str();
   for (const char* rare : {"--na", "--missing"}) app.get_option(rare)->group(more_options);
+  return data;
 }
 
 }  // namespace
 
 void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
                                const Choices& methods) {
-  if (texts.formula) add_formula(app, o.formula);
+  Option* const data = texts.formula ? add_formula(app, o.formula) : nullptr;
   auto* a = add_input(app, "--a", o.a, "read A from FILE (Matrix Market or .npy)");
   auto* b = add_input(app, "--b", o.b, "read the right-hand sides, the columns of B, from FILE");
   for (const auto& [option, path, text] : texts.files) add_input(app, option, *path, text);
+  const auto generated = [&](Option* option, Option* file) {
+    return data == nullptr ? option->excludes(file) : option->excludes(file)->excludes(data);
+  };
   const auto add_size = [&](const char* option, index_t& value, const char* text) {
-    return app.add_option(option, value, text)->transform(cli::non_negative())->excludes(a)->generates();
+    return generated(app.add_option(option, value, text)->transform(cli::non_negative())->generates(), a);
   };
   add_size("-m,--m", o.m, texts.m);
   add_size("-n,--n", o.n, texts.n);
   if (texts.p != nullptr) add_size(texts.p_option, o.p, texts.p)->group(more_options);
-  app.add_option("--rhs", o.rhs, texts.rhs)->transform(cli::non_negative())->excludes(b)->capture_default_str();
-  add_random(app, o.random, random_kinds())->excludes(a);
+  generated(app.add_option("--rhs", o.rhs, texts.rhs)->transform(cli::non_negative())->capture_default_str(), b);
+  generated(add_random(app, o.random, random_kinds()), a);
   if (texts.random_b != nullptr)
-    app.add_option("--random-b", o.random_b, texts.random_b)
-        ->type_name("KIND")
-        ->excludes(a)
-        ->capture_default_str()
+    generated(app.add_option("--random-b", o.random_b, texts.random_b)->type_name("KIND")->capture_default_str(), a)
         ->generates();
-  if (texts.inconsistent != nullptr) app.add_flag("--inconsistent", o.inconsistent, texts.inconsistent)->excludes(a);
-  add_output(app, Output::matrix, "-o,--out", o.out, "write X, n x rhs, to FILE (.mtx or .npy)");
+  if (texts.inconsistent != nullptr) generated(app.add_flag("--inconsistent", o.inconsistent, texts.inconsistent), a);
+  add_output(app, Output::matrix, "-o,--out", o.out, "write X, n x rhs, to FILE (.mtx, .npy, .csv or .txt)");
   for (const auto& [option, path, text] : texts.outputs) add_output(app, Output::matrix, option, *path, text);
   if (texts.uncertainty) o.uncertainty.add_to(app);
   methods.add_option(app, "--method", o.method.name);

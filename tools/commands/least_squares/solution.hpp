@@ -41,6 +41,8 @@ struct LeastSquaresOptions {
   /// Completes the sizes of generated matrices, m = ratio n.
   void default_sizes(index_t default_n, index_t ratio);
   bool has_input() const { return !a.empty() || model != nullptr; }
+  /// Returns the form of one column in an output: a vector for a formula.
+  OneColumn column_form() const { return model != nullptr ? OneColumn::vector : OneColumn::as_input; }
   /// Loads the formula's problem, which sets m, n and rhs. Throws ArgumentError if files or sizes are given too.
   void load_model(const char* command);
   /// Takes m, n and rhs from the files of A and B; A stays in its file if the method can read it by rows.

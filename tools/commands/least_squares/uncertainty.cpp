@@ -38,6 +38,7 @@ nlohmann::json json_of(const Regression& one, double level) {
                         {"high", one.tests[j].high}});
   return {{"sigma", one.sigma},
           {"degrees_of_freedom", known ? nlohmann::json() : nlohmann::json(one.degrees_of_freedom)},
+          {"covariance", known ? "known variances" : "classical"},
           {"statistic", known ? "z" : "t"},
           {"level", level},
           {"coefficients", unknowns}};

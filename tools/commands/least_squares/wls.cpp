@@ -142,7 +142,7 @@ int run_wls(Options o) {
         {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
         report);
     o.note_formula(report);
-    write_matrices(report, {{"X", o.out, answer.X}});
+    write_matrices(report, {{"X", o.out, answer.X, o.column_form()}});
   };
   return report_solution(o, report, answer, answer.rank == o.n, measure, write);
 }

@@ -1,5 +1,6 @@
 #include "tools/commands/mimo/detect_results.hpp"
 
+#include "tools/app/numbers.hpp"
 #include "tools/app/runs.hpp"
 
 #include <fmt/format.h>
@@ -159,8 +160,8 @@ void DetectResults<T>::finish() {
   report_.check("ties", static_cast<double>(ties_));
   if (failed_ > 0) {
     report_.check("failed", static_cast<double>(failed_));
-    report_.fail(
-        fmt::format("dependent columns: {} signals have no answer, the first is {}", failed_, 1 + first_failed_));
+    report_.fail(fmt::format("dependent columns: no answer for {}, the first is {}", counted(failed_, "signal"),
+                             1 + first_failed_));
   } else {
     tell_errors();
   }
@@ -206,8 +207,8 @@ void DetectResults<T>::tell_bits() {
   if (choice_.scale) report_.check("llr_saturated", static_cast<double>(saturated_));
   if (soft_failed_ > 0) {
     report_.check("soft_failed", static_cast<double>(soft_failed_));
-    report_.fail(
-        fmt::format("{} signals have no likelihoods: columns are dependent, or distances too large", soft_failed_));
+    report_.fail("no likelihoods for " + counted(soft_failed_, "signal") +
+                 ": columns are dependent, or distances too large");
     return;
   }
   if (!llr_gap_) return;

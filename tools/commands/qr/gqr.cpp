@@ -188,7 +188,7 @@ const Command gqr_command(Command::Group::top, "gqr", "Q'A = [R; 0] and Q'BV = S
       ->excludes(a)
       ->capture_default_str()
       ->generates();
-  add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x m, to FILE (.mtx or .npy)");
+  add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x m, to FILE (.mtx, .npy, .csv or .txt)");
   add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE");
   add_output(app, Output::matrix, "--out-s", o->out_s,
              "write the last min(m, p) columns of S to FILE: others are zero");

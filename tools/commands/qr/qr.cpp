@@ -222,7 +222,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   add_tile(app, o->tile, "MB or MBxNB");
   o->plan.add_to(app);
   add_to(app, o->method);
-  add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx or .npy)");
+  add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE (.mtx, .npy, .csv or .txt)");
   add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
   app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");
   app.add_flag("--positive-diagonal", o->positive, "R's diagonal is positive: the factors of two methods compare");

@@ -143,8 +143,8 @@ int run_eig(Options o) {
     report.fail(said);
   }
   report_errors(o, options, s, t, vectors, report);
-  HostMatrix<double> values(found, 1);
-  std::copy(s.values.begin(), s.values.end(), values.data());
+  HostMatrix<T> values(found, 1);
+  std::ranges::transform(s.values, values.data(), [](double value) { return static_cast<T>(value); });
   write_matrices(report, {{"eigenvalues", o.out, values, OneColumn::vector}, {"eigenvectors", o.vectors_out, vectors}});
   return report.finish();
 }
@@ -163,7 +163,7 @@ const Command eig_command(
           ->excludes(smallest);
       o->settings.add_to(app);
       app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd (done up to n = 4096)");
-      add_output(app, Output::matrix, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx, .npy, .csv or .txt)");
       add_output(app, Output::matrix, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
       o->common.add_to(app);
       app.footer(

@@ -144,7 +144,7 @@ const Command solve_command(
       auto* known =
           app.add_flag("--known", o->known, "make B from a known X, and report the forward error")->generates();
       add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
-      add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx, .npy, .csv or .txt)");
       o->common.add_to(app);
       app.footer(
           "If a method breaks down, the status and the checks name the order. X is written if the status is ok.\n"

@@ -177,13 +177,12 @@ const Command tridiag_command(
                            "LAPACK's n - 1)");
       auto* b = add_input(app, "--b", input.b, "read the right-hand sides from FILE (side by side for one matrix)");
       for (auto* one : {d, dl, du}) {
-        for (auto* other : {d, dl, du})
-          if (one != other) one->needs(other);
+        if (one != d) one->needs(d);
         for (auto* other : {n, batch, sizes, random}) one->excludes(other);
       }
       b->needs(d)->excludes(rhs)->excludes(known);
       add_output(app, Output::matrix, "-o,--out", o->out,
-                 "write X to FILE (.mtx or .npy, in the shape of B; different sizes one below the other)");
+                 "write X to FILE (.mtx, .npy, .csv or .txt, in the shape of B; different sizes one below the other)");
       add_tile(app, o->tile, "MB or MBxNB", "equations and systems a tile; default: what suits the workers")
           ->group(more_options);
       app.add_option("--refine", o->refine,

@@ -49,7 +49,10 @@ void DirectProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles
   if (resident) {
     matrix.on_devices(
         *runtime, {n, n}, tiles, [&](Graph&, const TileMatrix<T>& original) { original.copy_from(a.data(), a.ld()); },
-        [&](index_t j) { return kind == DirectKind::cholesky ? on_gpu : on_gpu_number(static_cast<std::size_t>(j)); });
+        [&](index_t i, index_t j) {
+          return kind == DirectKind::cholesky ? cholesky_place(*runtime, n, tiles, i, j)
+                                              : on_gpu_number(static_cast<std::size_t>(j));
+        });
     return;
   }
   restore();

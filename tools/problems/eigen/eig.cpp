@@ -96,7 +96,7 @@ void EigProblem<T>::restore(bench::RestoredMatrix<T>& tiles, const HostMatrix<T>
   } else if (!generator) {
     tiles.on_devices(
         *runtime, shape, tile, [&](Graph&, const TileMatrix<T>& first) { first.copy_from(original.data(), n()); },
-        where);
+        [&](index_t, index_t j) { return where(j); });
   } else {  // again, since the devices may have no memory for two
     tiles.empty(*runtime, shape, tile);
     Graph g(*runtime);

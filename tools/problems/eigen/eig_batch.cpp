@@ -89,7 +89,7 @@ Solver<EigBatchFound<T>> by_graph(EigBatchProblem<T>& p) {
     state->A.on_devices(
         *p.runtime, of_a, tile_a,
         [&](Graph&, const TileMatrix<T>& original) { original.copy_from(p.a.data(), p.a.ld()); },
-        [](index_t t) { return on_gpu_number(static_cast<std::size_t>(t)); });
+        [](index_t, index_t t) { return on_gpu_number(static_cast<std::size_t>(t)); });
     state->W.empty(*p.runtime, of_w, tile_w);
   };
   const auto run = [&p, state](Graph* g) { state->result = eig_batch(*g, *state->A, *state->W, {p.vectors}); };

@@ -23,10 +23,10 @@
 namespace tesela::cli {
 
 void EigInput::add_to(App& app) {
-  app.add_option("-n,--n", n, "order of a generated matrix (default: 1000)")
-      ->transform(cli::non_negative())
-      ->generates();
-  auto* file = add_input(app, "-a,--a", a, "A, symmetric, from FILE (.mtx or .npy)")->may_stay_sparse();
+  auto* order = app.add_option("-n,--n", n, "order of a generated matrix (default: 1000)")
+                    ->transform(cli::non_negative())
+                    ->generates();
+  auto* file = add_input(app, "-a,--a", a, "A, symmetric, from FILE (.mtx, .npy, .csv or .txt)")->may_stay_sparse();
   auto* d = add_input(app, "--diagonal", diagonal, "a tridiagonal A: its diagonal from FILE")->excludes(file);
   add_input(app, "--off-diagonal", off_diagonal, "and its off-diagonal, one element less")->needs(d);
   add_random(app, random, symmetric_kinds());
@@ -42,7 +42,9 @@ void EigInput::add_to(App& app) {
       ->excludes(d)
       ->generates();
   Choices().add(generalized_kinds()).add_option(app, "--problem", kind);
-  for (const char* dense : {"--random", "--scale", "--uplo", "--symmetrize"}) d->excludes(app.get_option(dense));
+  for (const char* dense : {"--uplo", "--symmetrize"}) d->excludes(app.get_option(dense));
+  for (auto* given : {file, d})
+    given->excludes(order)->excludes(app.get_option("--random"))->excludes(app.get_option("--scale"));
 }
 
 void EigInput::resolve(index_t otherwise) {

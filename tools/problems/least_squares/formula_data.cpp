@@ -1,5 +1,6 @@
 #include "tools/problems/least_squares/formula_data.hpp"
 
+#include "tools/app/numbers.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
@@ -191,6 +192,11 @@ template bool FormulaData::is_rounding(const HostMatrix<float>&, double) const;
 template bool FormulaData::is_rounding(const HostMatrix<double>&, double) const;
 template HostMatrix<float> in_precision(const char*, const HostMatrix<double>&);
 template HostMatrix<double> in_precision(const char*, const HostMatrix<double>&);
+
+void note_rows(index_t dropped, index_t without_weight, Report& report) {
+  if (dropped > 0) report.note("left out for a missing value: " + counted(dropped, "row"));
+  if (without_weight > 0) report.note("left out for weight 0: " + counted(without_weight, "row"));
+}
 
 void note_factors(const std::vector<FactorBase>& factors, Report& report) {
   nlohmann::json all = nlohmann::json::array();

@@ -62,6 +62,9 @@ struct Constraints {
 /// semicolons separate equations. Throws FileError, with the place, for a text that is no linear equation.
 Constraints parse_constraints(const std::string& text, const FormulaData& data);
 
+/// Notes the numbers of rows that a model leaves out: without a value, and of weight 0.
+void note_rows(index_t dropped, index_t without_weight, Report& report);
+
 /// Adds the factors of a model to a report: a note with the base of each, and `factors` with the levels.
 void note_factors(const std::vector<FactorBase>& factors, Report& report);
 

@@ -131,7 +131,7 @@ void restore_on_devices(Runtime& runtime, bench::RestoredMatrix<T>& matrix, Shap
                         const Generator<T>& generator) {
   matrix.on_devices(
       runtime, shape, tiles, [&](Graph& g, const TileMatrix<T>& original) { fill(g, original, generator); },
-      [](index_t) { return Priority{}; });
+      [](index_t, index_t) { return Priority{}; });
 }
 
 /// Returns the solver by solve(graph, A, B) on tiles, or by read(graph) for an A in its file.

@@ -49,7 +49,7 @@ void QrProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles) {
         [&](Graph& g, const TileMatrix<T>& original) {
           half_width >= 0 ? original.copy_from(a.data(), a.ld()) : fill(g, original, generator());
         },
-        [&](index_t j) { return q_wanted ? on_gpu_number(static_cast<std::size_t>(j)) : Priority{}; });
+        [&](index_t, index_t j) { return q_wanted ? on_gpu_number(static_cast<std::size_t>(j)) : Priority{}; });
     return;
   }
   restore();

@@ -9,7 +9,10 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <tuple>
 
 namespace tesela::cli {
 namespace {
@@ -57,6 +60,9 @@ Generator<T> random_right_hand_side(std::uint64_t seed) {
 }  // namespace
 
 void TridiagInput::take_sizes_from_files() {
+  for (const auto& [option, path, other] : {std::tuple{"--dl", dl, du}, std::tuple{"--du", du, dl}})
+    require(!path.empty(), "tridiag", option, "is missing: a symmetric matrix has one file for both, as in --dl ",
+            other.empty() ? "e.npy" : other, " --du ", other.empty() ? "e.npy" : other);
   const Shape whole = upright(interleaved, probe_matrix(d).shape);
   n = whole.rows;
   batch = whole.cols;
@@ -66,7 +72,8 @@ void TridiagInput::take_sizes_from_files() {
     if (band == whole || (may_be_shorter && band == Shape{n - 1, batch})) continue;
     throw ArgumentError("tridiag", option,
                         path + " holds " + diagonals(band) + ", " + d + " " + diagonals(whole) +
-                            (periodic ? "; a periodic matrix has all of its off-diagonals" : ""));
+                            (periodic ? "; a periodic matrix has all of its off-diagonals"
+                                      : fmt::format("; off-diagonals have {} or {}", std::max<index_t>(n - 1, 0), n)));
   }
   if (b.empty()) return;
   const Shape right = upright(interleaved, probe_matrix(b).shape);

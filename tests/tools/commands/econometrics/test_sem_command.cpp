@@ -57,6 +57,7 @@ TEST_CASE("Kmenta's food market from files agrees with every printed digit") {
   CHECK(e["sargan"]["df"] == 1);
   CHECK(std::abs(e["sargan"]["statistic"].get<double>() - 2.9831191904) <= 1e-9);  // R, by the formula
   CHECK(std::abs(e["first_stage"]["price"]["f"].get<double>() - 88.0251282792) <= 1e-8);
+  CHECK((e["covariance"] == "classical" && e["first_stage"]["price"]["covariance"] == "classical"));
   CHECK(report["equations"][1]["sargan"].is_null());
   CHECK(report["problem"]["observations"] == 20);
 }
@@ -103,7 +104,7 @@ TEST_CASE("a generated model is recovered, also from its files") {
 TEST_CASE("equations without estimates give exit code 1 and the reason") {
   const Files with;
   const std::string model = "good: y ~ x + p\nbad: ", instruments = "\ninstruments: ~ x + z + v\n";
-  const auto status = [&](const std::string& bad, const std::string& expected) {
+  const auto status = [&](const std::string& bad, const std::string& expected, const std::string& details = "") {
     std::string data = "y,x,p,z,v,w,text\n";
     for (int t = 0; t < 12; ++t) {
       const double x = std::sin(t), z = std::cos(3 * t), v = std::sin(5 * t * t),
@@ -116,13 +117,13 @@ TEST_CASE("equations without estimates give exit code 1 and the reason") {
     for (const char* method : {"2sls", "3sls"}) {
       CAPTURE(bad, method);
       const auto report = sem(with(data, model + bad + instruments) + Words{"--method", method}, 1);
-      CHECK(report["status"] == "bad: " + expected);
+      CHECK(report["status"] == "bad: " + expected + details);
       CHECK(report["equations"][0]["status"] == "ok");
       CHECK(report["equations"][1]["status"] == expected);
       CHECK(!report["equations"][1].contains("coefficients"));
     }
   };
-  status("p ~ x + y + z + v", "not identified: order");
+  status("p ~ x + y + z + v", "not identified: order", " (1 excluded instrument is needed, 0 are given)");
   status("p ~ x + w + z", "collinear");
   status("p ~ x + z + v + y + I(y * y) + I(y * x) + I(x * x) + I(z * z) + I(v * v) + I(v * x) + I(v * z)",
          "too few observations");
@@ -292,8 +293,9 @@ TEST_CASE("the text report has intervals, R2, F, first stages and the tests of t
   CAPTURE(run.out, run.err);
   CHECK(run.code == 0);
   for (const char* part :
-       {"95 % interval", "adjusted 0.7", "slopes F(2, 17) 29.2492", "first stage of price: F(2, 16)",
-        "overidentification of the system, Hansen's J: chi2(1) 3.5", "system: McElroy's R2", "17 degrees of freedom"})
+       {"95 % interval", "adjusted 0.7", "slopes F(2, 17) 29.2492", "standard errors and tests: robust (HC1)",
+        "first stage of price: robust F(2, 16) 113.872", "overidentification of the system, Hansen's J: chi2(1) 3.5",
+        "system: McElroy's R2", "17 degrees of freedom"})
     CHECK_THAT(run.out, Catch::Matchers::ContainsSubstring(part));
   const Outcome plain =
       run_tesela({"sem", "--data", example("food_market.csv"), "--model", example("food_market.txt")});

@@ -40,6 +40,30 @@ class Folder {
 
 }  // namespace
 
+TEST_CASE("eig --jobs --quiet names the failed jobs") {
+  Folder folder({3, 4});
+  folder.list("none.npy");
+  const Outcome run = run_tesela({"eig", "--jobs", folder.path("list"), "--quiet"});
+  CAPTURE(run.err);
+  CHECK((run.code == 1 && run.out.empty()));
+  CHECK(run.err.starts_with("tesela: eig: 1 of 3 jobs failed\ntesela: eig: " + folder.path("none.npy") + ": "));
+  CHECK(run.err.find("0.npy") == std::string::npos);
+}
+
+TEST_CASE("eigenvalues are written in the precision of the run") {
+  const Folder folder({5});
+  const std::string list = folder.path("list"), out = folder.path("values.npy");
+  for (const Words& input :
+       {Words{"eig", "--a", folder.path("0.npy")}, Words{"eig", "--jobs", list}, Words{"toeplitz", "eig", "--n", "5"}})
+    for (const char* const precision : {"s", "d"}) {
+      const Outcome run = run_tesela(input + Words{"--precision", precision, "--out", out});
+      CAPTURE(input, precision, run.err);
+      REQUIRE(run.code == 0);
+      CHECK((probe_matrix(out).precision == FilePrecision::single_precision) == (precision[0] == 's'));
+      CHECK(probe_matrix(out).vector);
+    }
+}
+
 TEST_CASE("eig --jobs: a matrix that is not square, a missing file and a NaN do not affect the other jobs") {
   Folder folder({70, 0, 1, 130, 33});
   folder.add("wide", HostMatrix<double>::zeros(2, 3));

@@ -204,3 +204,17 @@ TEST_CASE("a limit of the machine gives exit code 3 in tridiag") {
   CHECK(memory.code == 3);
   CHECK_THAT(memory.err, ContainsSubstring("GiB"));
 }
+
+TEST_CASE("a missing or short off-diagonal is refused with the lengths and the symmetric case") {
+  const TemporaryFolder folder;
+  const auto file = [&](const char* name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return folder / name;
+  };
+  const std::string d = file("d.txt", "4\n4\n4\n"), e = file("e.txt", "1\n1\n"), one = file("one.txt", "1\n");
+  tridiag.refuses({"--d", d, "--dl", e, "--b", d},
+                  "--du: is missing: a symmetric matrix has one file for both, as in --dl " + e + " --du " + e);
+  tridiag.refuses({"--d", d, "--b", d}, "--dl: is missing: a symmetric matrix has one file for both");
+  tridiag.refuses({"--d", d, "--dl", e, "--du", one, "--b", d}, "off-diagonals have 2 or 3");
+  CHECK(tridiag({"--d", d, "--dl", e, "--du", e, "--b", d})["status"] == "ok");
+}
