@@ -11,9 +11,12 @@
 
 namespace tesela::kernels::int8 {
 
+// The products P of the first 7, 14 and 15 numbers differ from double(P) by at most 2^-53 / 12 of P. This error is a
+// common factor of all elements and adds up in a factorization, unlike roundings: with 197 as number 15 it is 2^-53
+// / 2.
 inline constexpr int most_moduli = 16;
 inline constexpr std::array<int, most_moduli> moduli{256, 255, 253, 251, 247, 241, 239, 233,
-                                                     229, 227, 223, 217, 211, 199, 197, 193};
+                                                     229, 227, 223, 217, 211, 199, 193, 197};
 
 /// Longest inner size of one product: a sum of 65536 products of bytes fits 32 bits, and reduce() is exact for it.
 inline constexpr int deepest = 65536;
