@@ -3,7 +3,7 @@
     browse_report.py TESELA [PICTURES]    PICTURES: a folder for screenshots
 
 Prints "skipped: no Chromium" without a browser. Fails if a page logs an error, asks the network, scrolls sideways, or
-shows other numbers than the JSON of the same run; or if a page of 100 000 tasks exceeds 8 MB or 12 s to open (the goal on
+shows other numbers than the JSON of the same run; or if a page of 100 000 tasks exceeds 8 MB or 20 s to open (the goal on
 a free machine is 3 s).
 """
 
@@ -17,7 +17,7 @@ import tempfile
 
 import chromium
 
-TASKS, MOST_BYTES, MOST_SECONDS = 100_000, 8e6, 12
+TASKS, MOST_BYTES, MOST_SECONDS = 100_000, 8e6, 20
 
 
 def large_trace(folder):
