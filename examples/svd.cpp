@@ -1,4 +1,4 @@
-// The best approximation of a matrix by one of rank 10 (Eckart and Young): its error is the eleventh singular value.
+// The best approximation of a matrix by rank 10 (Eckart and Young): its error is the eleventh singular value.
 #include <tesela/tesela.hpp>
 
 #include <cmath>

@@ -19,7 +19,7 @@ TESELA_LAPACK(d, double)
 namespace tesela::lapack {
 namespace {
 
-/// Throws if `squares` k^2 numbers of workspace exceed the 32 bits in which LAPACK counts it.
+/// Throws if a workspace of `squares` k^2 numbers exceeds LAPACK's 32-bit integers.
 void require_workspace(const char* routine, index_t squares, index_t k) {
   static_cast<void>(narrow(routine, k));
   if (squares * k * k > std::numeric_limits<int>::max())

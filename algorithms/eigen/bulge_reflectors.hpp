@@ -24,7 +24,7 @@ class BulgeReflectors {
  public:
   /// Allocates the tiles. Throws ArgumentError for negative options.
   ///
-  /// workers  those of the chase, which determine the defaults of the options.
+  /// workers  the workers that chase; they determine the defaults of the options.
   BulgeReflectors(Runtime& runtime, const WorkerCounts& workers, const kernels::BulgePlan& plan,
                   const BandToTridiagonalOptions& options);
 

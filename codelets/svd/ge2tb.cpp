@@ -8,7 +8,7 @@ namespace tesela::kernels {
 using blas::Triangle;
 namespace {
 
-/// Sets the zeros and ones of `columns` reflectors whose factorization is in v.
+/// Replaces the triangle of R above the first `columns` reflectors in v by their zeros and ones.
 template <class T>
 void complete(const InOut<T>& v, index_t columns) {
   for (index_t j = 0; j < columns; ++j) {

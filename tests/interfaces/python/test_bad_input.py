@@ -274,6 +274,8 @@ ALL_ARRAYS = {
     "solve_banded": (lambda ab, b: tesela.solve_banded((1, 0), ab, b), BAND, VECTOR),
     "solve_triangular": (tesela.solve_triangular, MATRIX, VECTOR),
     "solveh_banded": (tesela.solveh_banded, BAND, VECTOR),
+    "svd": (tesela.svd, MATRIX),
+    "svdvals": (tesela.svdvals, MATRIX),
     "write_matrix": (lambda a: tesela.write_matrix("/nonexistent/a.npy", a), MATRIX),
     "TileMatrix": (lambda a: tesela.TileMatrix(a, 2), np.asfortranarray(MATRIX)),
 }
