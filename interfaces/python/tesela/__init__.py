@@ -7,6 +7,7 @@ from ._banded import *
 from ._factors import *
 from ._kernels import *
 from ._solvers import *
+from ._svd import *
 from ._trace import *
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -11,7 +11,7 @@ from . import _tesela
 from ._arrays import Array, each, fail, finite, matrix, plain, real, warn
 
 __all__ = ["cho_factor", "cho_solve", "cholesky", "lu", "lu_factor", "lu_solve", "qr", "qr_multiply",
-           "solve_triangular", "svd", "svdvals"]
+           "solve_triangular"]
 
 
 def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
@@ -364,61 +364,3 @@ def qr_multiply(a: ArrayLike, c: ArrayLike, mode: str = "right", pivoting: bool 
     product, r = _tesela._qr_apply(given, finite(by, "c"), mode == "right", False)
     product = product[:, :k] if mode == "right" else product
     return (product.ravel() if vector else product, np.triu(r[: min(given.shape)]), *pivots)
-
-
-def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, overwrite_a: bool = False,
-        check_finite: bool = True, lapack_driver: str = "gesdd") -> Any:
-    """Decompose a = u diag(s) vh into singular values, descending, and singular vectors.
-
-    Parameters
-    ----------
-    a : (..., m, n) array
-        Only read.
-    full_matrices : bool
-        Whether u is m x m and vh n x n, or only the first k = min(m, n) columns of u and rows of vh are computed.
-    compute_uv : bool
-        Whether to compute u and vh; otherwise only s is returned.
-    lapack_driver : {'gesdd', 'gesvd'}
-        Accepted for scipy.linalg.svd; the method is the same.
-
-    Returns
-    -------
-    SvdResult
-        u, s and vh, which can be unpacked; or s alone. A stack of matrices gives a tuple of stacks.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If a is not finite, if a value overflows, or if the iteration did not converge.
-
-    Examples
-    --------
-    >>> import numpy as np, tesela
-    >>> u, s, vh = tesela.svd(np.array([[3., 0.], [4., 5.]]))
-    >>> np.round(s**2, 12)
-    array([45.,  5.])
-    """
-    if not isinstance(lapack_driver, str):
-        raise TypeError("lapack_driver must be a string")
-    if lapack_driver not in ("gesdd", "gesvd"):
-        raise ValueError("lapack_driver must be 'gesdd' or 'gesvd'")
-    if plain(a):
-        return _tesela._svd(a, full_matrices, compute_uv)
-
-    def decompose(x: Array) -> Any:
-        found = _tesela._svd(x, full_matrices, compute_uv)
-        return tuple(found) if compute_uv else found
-
-    return each(decompose, (2,), matrix(a, "a", square=False))
-
-
-def svdvals(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """Compute the singular values of a matrix, descending.
-
-    Examples
-    --------
-    >>> import numpy as np, tesela
-    >>> tesela.svdvals(np.array([[0., 2.], [1., 0.]]))
-    array([2., 1.])
-    """
-    return svd(a, compute_uv=False)

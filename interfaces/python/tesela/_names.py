@@ -10,7 +10,7 @@ ELSEWHERE = {
     "GLS": "gls",
     "eig eigs eigsh syevd": "eigh has the eigenvalues and eigenvectors of a symmetric matrix",
     "eigvals": "eigvalsh has the eigenvalues of a symmetric matrix",
-    "svd svdvals gesvd": "lstsq determines ranks, eigh eigenvalues; there are no singular values",
+    "gesvd gesdd svd_lowrank svds": "svd",
     "inverse": "inv",
     "cholesky_solve potrs chol": "cholesky, cho_factor and cho_solve",
     "toeplitz toeplitz_solve levinson": "solve_toeplitz",
