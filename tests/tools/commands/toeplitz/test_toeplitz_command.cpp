@@ -189,7 +189,7 @@ TEST_CASE("toeplitz solve solves matrices that are not symmetric") {
   solve.refuses({"--t", folder / "c.npy", "--row", folder / "r.mtx", "--method", "cauchy"}, "needs a symmetric matrix");
   solve.refuses({"--nonsymmetric", "--random", "kms:0.5"}, "random and spd");
   solve.refuses({"--row", folder / "r.mtx"}, "--t");
-  solve.refuses({"--t", folder / "c.npy", "--nonsymmetric"}, "excludes");
+  solve.refuses({"--t", folder / "c.npy", "--nonsymmetric"}, "contradict each other");
   write_matrix(folder / "long.npy", HostMatrix<double>::zeros(4, 1));
   solve.refuses({"--t", folder / "c.npy", "--row", folder / "long.npy"}, "4 numbers");
 }
@@ -287,7 +287,7 @@ TEST_CASE("toeplitz solve reads and writes files") {
       CHECK(difference(read_matrix<double>(folder / "x.npy"), dense_solve(t, -0.5, b)) <= 1e-13);
     }
   solve.refuses({"--t", folder / "b.npy"}, "not one row or column");
-  solve.refuses({"--t", folder / "t.npy", "--n", "5"}, "excludes");
+  solve.refuses({"--t", folder / "t.npy", "--n", "5"}, "contradict each other");
   solve.refuses({"--n", "7", "--b", folder / "b.npy"}, "rows");
   solve.refuses({"--random", "odd"}, "is none of");
   solve.refuses({"--random", "prolate:0.7"}, "prolate:W");
