@@ -8,8 +8,12 @@ namespace tesela::lapack {
 
 // LAPACK's singular value decompositions in host memory. T is float or double.
 
-/// Which singular vectors LAPACK computes: none, min(m, n) of each side, or square U and V.
-enum class SingularVectors : std::uint8_t { none, economic, all };
+/// Singular vectors that LAPACK computes.
+enum class SingularVectors : std::uint8_t {
+  none,
+  economic,  ///< min(m, n) of each side
+  all        ///< square U and V
+};
 
 /// Computes A = U diag(s) V^T by divide and conquer (LAPACK gesdd).
 ///

@@ -23,6 +23,7 @@ struct TriangularPanel {
   index_t width = 0;       ///< its columns: b, or fewer at the end
   index_t vectors = 0;     ///< its reflectors of rows: b, or fewer at the end
   index_t at = 0;          ///< first column of its reflectors in the tiles of V
+  /// Returns the first column of the next step.
   index_t next() const { return column + half_width; }
 };
 
@@ -38,7 +39,7 @@ struct Ge2tbColumns {
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     TriangularPanel panel;
-    index_t top = 0;
+    index_t top = 0;                      ///< first row of V's tiles
     index_t column = 0, band_column = 0;  ///< of the step in the tile of A, and in the band's tile
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
   };
@@ -74,7 +75,7 @@ struct Ge2tbFactorRows {
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     TriangularPanel panel;
-    index_t top = 0;
+    index_t top = 0;          ///< first row of V2's tile
     index_t tile_width = 0;   ///< of all tiles of A except the last
     index_t band_column = 0;  ///< of column next() in the band's tile
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
@@ -94,8 +95,9 @@ struct Ge2tbProduct {
   static constexpr std::uint32_t color = 0x4c72b0;
   struct Args {
     TriangularPanel panel;
-    index_t top = 0;  ///< of V2
-    index_t first = 0, stride = 1, tile_width = 0;
+    index_t top = 0;                ///< first row of V2's tile
+    index_t first = 0, stride = 1;  ///< first tile of the list, and the distance of its tiles
+    index_t tile_width = 0;         ///< of all tiles of A except the last
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {
@@ -130,9 +132,9 @@ struct Ge2tbUpdate {
   static constexpr std::uint32_t color = 0x55a868;
   struct Args {
     TriangularPanel panel;
-    index_t top = 0;  ///< of V2
-    index_t tile_column = 0;
-    index_t first = 0;  ///< first column of the tile right of the step
+    index_t top = 0;          ///< first row of V2's tile
+    index_t tile_column = 0;  ///< first column of the tile of A
+    index_t first = 0;        ///< first column of the tile right of the step
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
   };
   static double flops(const Args& args, Shape, Shape, Shape, Shape a) {
