@@ -45,7 +45,7 @@ void resolve(Options& o) {
   if (o.m < 0) o.m = o.n;
   require(o.largest <= std::min(o.m, o.n), "svd", "--largest", o.largest, " of ", std::min(o.m, o.n), " values");
   require(!o.values || (o.out_u.empty() && o.out_v.empty()), "svd", "--values", "contradicts --out-u and --out-v");
-  require(!o.full || o.largest < 0, "svd", "--full", "excludes --largest");
+  require(!o.full || o.largest < 0, "svd", "--full", "contradicts --largest");
 }
 
 /// Reports the measured errors.
