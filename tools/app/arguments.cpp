@@ -121,6 +121,12 @@ Option* Option::generates() {
   return this;
 }
 
+Option* Option::belongs_to_files(std::vector<std::string> unless, std::string way, std::function<bool()> wanted) {
+  unless_ = std::move(unless), way_ = std::move(way);
+  wanted_ = wanted ? std::move(wanted) : [] { return true; };
+  return this;
+}
+
 Option* Option::may_stay_sparse() {
   sparse_ = true;
   return this;
@@ -195,8 +201,13 @@ void require_inputs(const App& app) {
 }
 
 void require_problem(const App& app) {
-  if (inputs()[&app].empty() || !given_inputs().empty() || app.generates() || command_name(app).starts_with("bench "))
-    return;
+  if (inputs()[&app].empty() || command_name(app).starts_with("bench ")) return;
+  if (!given_inputs().empty())
+    for (const Option* input : inputs()[&app])
+      if (input->wanted_ && input->count() == 0 && input->wanted_() &&
+          std::ranges::none_of(input->unless_, [&app](const std::string& name) { return app.count(name) > 0; }))
+        throw ArgumentError(command_name(app), input->get_name(), "is missing: name its file, or " + input->way_);
+  if (!given_inputs().empty() || app.generates()) return;
   for (const Option* input : inputs()[&app])
     if (input->is_required()) return;
   std::string ways, generators;

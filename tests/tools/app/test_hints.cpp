@@ -73,6 +73,31 @@ TEST_CASE("options of other tools get a hint") {
   says({"qr", "--z", "5"}, "qr: '--z' is not an option; see");  // one letter is similar to every other
 }
 
+TEST_CASE("random numbers do not replace a missing file") {
+  const TemporaryFolder folder;
+  const std::string a = file_in(folder, "a.txt", "2 1\n1 2\n"), v = file_in(folder, "v.txt", "5\n6\n"),
+                    e = file_in(folder, "e.txt", "1\n");
+  for (const char* command : {"lu", "cholesky"}) {
+    says({command, "--b", v}, std::string(command) + ": --a: is missing: name its file, or --n N for a random matrix");
+    CHECK(run_tesela({command, "--a", a}).code == 0);
+    CHECK(run_tesela({command, "--n", "2", "--b", v}).code == 0);
+  }
+  const Words tridiag{"tridiag", "--d", v, "--dl", e, "--du", e}, toeplitz{"toeplitz", "solve", "--t", v};
+  for (const Words& words : {tridiag, toeplitz}) {
+    says(words, "--b: is missing: name its file, or --rhs K for K random right-hand sides");
+    CHECK(run_tesela(words + Words{"--rhs", "1"}).code == 0);
+    CHECK(run_tesela(words + Words{"--known"}).code == 0);
+    CHECK(run_tesela(words + Words{"-b", v}).code == 0);
+  }
+  says({"toeplitz", "solve", "-b", v}, "--t: is missing: name its file, or --n N for a random matrix");
+  says({"eig", "--b", a}, "eig: --a: is missing: name its file, or --n N for a random matrix");
+  says({"gemm", "-a", a}, "gemm: --b: is missing: name its file, or --n N or --random KIND for random numbers");
+  says({"gemm", "-b", a}, "gemm: --a: is missing: name its file, or --m M or --random KIND for random numbers");
+  says({"gemm", "-a", a, "-b", a, "--beta", "1"}, "gemm: --c: is missing: name its file, or --random KIND");
+  CHECK(run_tesela({"gemm", "-a", a, "-b", a}).code == 0);
+  CHECK(run_tesela({"gemm", "-a", a, "--n", "3"}).code == 0);
+}
+
 TEST_CASE("values of other tools are accepted or named") {
   const TemporaryFolder folder;
   const std::string b = file_in(folder, "b.txt", "1\n2\n"),
