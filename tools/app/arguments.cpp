@@ -62,6 +62,18 @@ Check one_of(std::vector<std::string> values) {
           member.get_description()};
 }
 
+Check ends_with(std::vector<std::string> endings, std::string what) {
+  return {[endings = std::move(endings), what = std::move(what)](std::string& path) {
+            const auto fits = [&path](const std::string& ending) { return path.ends_with(ending); };
+            std::error_code ignored;
+            if (std::ranges::any_of(endings, fits) || path.empty() || path == "-" || path.starts_with("/dev/") ||
+                std::filesystem::is_fifo(path, ignored))
+              return std::string();
+            return fmt::format("'{}': {} ends in {}", path, what, fmt::join(endings, " or "));
+          },
+          ""};
+}
+
 Option* Option::capture_default_str() {
   option_->capture_default_str();
   return this;

@@ -25,6 +25,10 @@ struct Check {
 /// Accepts only these values. The help lists them.
 Check one_of(std::vector<std::string> values);
 
+/// Accepts a file with one of these endings, and special files, such as /dev/stdout. The message says that `what`, such
+/// as "a page", has these endings.
+Check ends_with(std::vector<std::string> endings, std::string what);
+
 /// An option of a command. Each setter returns the option, so that calls chain.
 class Option {
  public:
