@@ -130,7 +130,7 @@ const Command svd_command(Command::Group::top, "svd", "singular value decomposit
   auto* full = app.add_flag("--full", o->full, "square U and V, m x m and n x n");
   app.get_option("--values")->excludes(full);
   app.add_option("--largest", o->largest, "the K largest values and their vectors")
-      ->transform(non_negative())
+      ->transform(positive())
       ->excludes(full);
   app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
       ->transform(positive());
