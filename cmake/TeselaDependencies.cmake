@@ -29,10 +29,10 @@ if(NOT TESELA_CSV OR NOT TESELA_CSV_INCLUDE OR NOT TESELA_BOOST_INCLUDE)
 endif()
 mark_as_advanced(TESELA_CSV TESELA_CSV_INCLUDE TESELA_BOOST_INCLUDE)
 
-# Several processes can share a graph if StarPU was built with MPI.
+# Several processes can share a graph if StarPU was built with MPI. StarPU-MPI of another StarPU loads a second copy.
 pkg_check_modules(STARPUMPI QUIET IMPORTED_TARGET starpumpi-1.4)
 set(TESELA_HAVE_MPI 0)
-if(STARPUMPI_FOUND)
+if(STARPUMPI_FOUND AND STARPUMPI_PREFIX STREQUAL STARPU_PREFIX)
   enable_language(C)
   find_package(MPI COMPONENTS C)
   if(MPI_C_FOUND)

@@ -10,7 +10,7 @@ namespace tesela::lapack {
 
 /// Singular vectors that LAPACK computes.
 enum class SingularVectors : std::uint8_t {
-  none,
+  none,      ///< values alone
   economic,  ///< min(m, n) of each side
   all        ///< square U and V
 };

@@ -21,8 +21,8 @@ struct AnyKernel {
   std::size_t args_size;                       ///< bytes of its Args
   std::size_t args_offset;                     ///< bytes before the Args in a task's argument block
   std::size_t call_size;                       ///< bytes of a task's argument block
-  double (*flops)(const void* args, std::span<const Shape> tiles);
-  std::uint64_t (*cost_key)(const void* args);
+  double (*flops)(const void* args, std::span<const Shape> tiles);  ///< its operations, 0 if it does not count them
+  std::uint64_t (*cost_key)(const void* args);                      ///< of its Args; 0 without such a function
 };
 
 namespace detail {

@@ -16,7 +16,7 @@ def body_of(root, text, formatter, up, target_of):
     def link(match):
         page, anchor = match[1], match[2]
         if anchor and f'<a id="{anchor}">' in (root / f"{page}.md").read_text():
-            anchor = target_of(f"{page}.md", anchor)
+            anchor = target_of(f"{page}.md", anchor).replace("--", "-")  # as docutils writes the id
         return f"]({up}{page}.html{'#' + anchor if anchor else ''})"
 
     parts = []

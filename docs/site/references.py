@@ -75,7 +75,8 @@ def python_page(target):
     lines += [pages.title("Kernels", "-"),
               "``g.insert(tesela.kernels.NAME, tiles…, argument=value)`` inserts a task of a kernel that C++ declares. "
               "``help(tesela.kernels.NAME)`` shows its whole comment, and :doc:`/reference/cpp/index` has it too. Fields of "
-              "a record are passed in a dict. A kernel does not check the shapes of its tiles.\n",
+              "a record are passed in a dict. A kernel checks neither the shapes of its tiles nor its arguments: wrong ones "
+              "may end the process, as in C++.\n",
               kernel_table(tesela.kernels)]
     lines += ["Only C++ can insert these: " + "; ".join(f"``{name}`` ({reason})" for name, reason in
                                                          tesela.kernels.unreachable().items()) + ".\n"]

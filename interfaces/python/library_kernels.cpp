@@ -140,9 +140,9 @@ class LibraryKernelObject {
 
   const LibraryInstance& instance_for(const nb::args& tiles) const {
     const AnyKernel& k = any();
-    const std::size_t fixed = k.modes.size() - (k.has_list ? 1 : 0);
-    if (tiles.size() < fixed || (tiles.size() > fixed && !k.has_list))
-      throw nb::type_error((title() + " has " + std::to_string(fixed) + (k.has_list ? " or more" : "") + " tiles (" +
+    const std::size_t least = k.modes.size();  // one tile of a list at least
+    if (tiles.size() < least || (tiles.size() > least && !k.has_list))
+      throw nb::type_error((title() + " has " + std::to_string(least) + (k.has_list ? " or more" : "") + " tiles (" +
                             listed(kernel_->tiles) + "), and insert passes " + std::to_string(tiles.size()) +
                             "; other arguments need their names")
                                .c_str());

@@ -38,6 +38,8 @@ const Command trace(Command::Group::top, "trace", "convert and draw a recorded t
     const std::string& first = o->directories.front();
     if (!o->report.empty()) {
       if (o->directories.size() > 1) throw ArgumentError("trace", "--report", "is for one trace");
+      if (o->from > 0 || o->to > 0)
+        throw ArgumentError("trace", "--report", "shows the whole run: omit --from and --to");
       if (!report_trace(first, o->report)) return int{environment};
       if (!o->quiet) fmt::print("wrote   {}\n", o->report);
       return int{done};

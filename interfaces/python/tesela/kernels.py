@@ -1,6 +1,7 @@
 """The kernels of the library, for `Graph.insert`. `help(tesela.kernels.geqrt)` shows the tiles and arguments of one.
 
-Tiles are passed in order, arguments by name. A kernel does not check the shapes of its tiles: its comment states them.
+Tiles are passed in order, arguments by name. A kernel checks neither the shapes of its tiles nor its
+arguments, which its comment states: wrong ones may end the process, as in C++.
 The names of matrices in a comment are those of the tiles, in capitals. A loop needs no C++:
 
 >>> import numpy as np, tesela

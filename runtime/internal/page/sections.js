@@ -9,8 +9,8 @@ function drawHead() {
   if (status !== undefined) line.append("span").attr({ class: "status " + (status.startsWith("ok") ? "good" : "bad"), id: "status" }).text(status);
   line.append("span").attr("class", "faint").text([report.command && " tesela " + report.command, report.version && "version " + report.version].filter(Boolean).join(", "));
   const busy = d3.sum(summary.workers, w => w.busy), workers = summary.workers.filter(w => w.tasks > 0).length;
-  const figures = [["tasks", tasks.count], ["run", duration(span)], ["workers busy", percent(busy / (span * Math.max(1, workers)))],
-    ["of the bound", summary.lower_bound > 0 ? digits(span / summary.lower_bound) + " ×" : "–"]];
+  const figures = [["tasks", tasks.count], ["run", tasks.count > 0 ? duration(span) : "–"], ["workers busy", percent(busy / (span * Math.max(1, workers)))],
+    ["of the estimated bound", summary.lower_bound > 0 ? digits(span / summary.lower_bound) + " ×" : "–"]];
   if (report.gflops) figures.push(["GFLOP/s", digits(report.gflops, 4)]);
   const moved = d3.sum(data.memory.links, l => l.bytes);
   if (moved > 0) figures.push(["moved", bytes(moved)]);
@@ -162,7 +162,7 @@ function drawBounds() {
     ["critical path, with the measured times", summary.path_seconds], ["run", span]];
   const x = d3.scale.linear().domain([0, d3.max(rows, r => r[1]) || 1]).range([0, 200]);
   table(here, [["bound", r => r[0]], ["time", r => duration(r[1]), true], ["", null, false, (cell, r) => cell.append("svg").attr("viewBox", "0 0 200 14").append("rect").attr({ y: 2, width: x(r[1]), height: 10, fill: r[0] === "run" ? "#8c8c8c" : "#4c72b0" })]], rows).attr("id", "bound-table");
-  here.append("p").attr("class", "faint").text("No schedule on these workers is shorter than the larger of the first two."
+  here.append("p").attr("class", "faint").text("If each task took the mean time of its kernel so far, no schedule on these workers would be shorter than the larger of the first two. A run can be a little faster."
     + (summary.unmodelled ? ` ${summary.unmodelled} tasks have no performance model; the median of this run replaces it.` : ""));
 }
 

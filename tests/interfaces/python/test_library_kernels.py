@@ -142,6 +142,7 @@ def test_arguments_of_every_kind():
     [
         ("kernel trsm has no argument opp, but op, column", lambda g, a: g.insert(kernels.trsm, a, zeros(3, 3), opp="none")),
         ("kernel trsm has 2 tiles .r, x., and insert passes 1", lambda g, a: g.insert(kernels.trsm, a)),
+        ("kernel gather_upper has 2 or more tiles .r, .*., and insert passes 1", lambda g, a: g.insert(kernels.gather_upper, a)),
         ("types .float64, float32., not .float32, float32. or .float64, float64.",
          lambda g, a: g.insert(kernels.trsm, a, zeros(3, 3, dtype=np.float32))),
         ("op is 'none' or 'transpose', not 'up'", lambda g, a: g.insert(kernels.trsm, a, zeros(3, 3), op="up")),

@@ -152,6 +152,7 @@ TEST_CASE("a page from a trace shows its last run") {
     CHECK(run["summary"]["kernels"][k]["tasks"] == trace["summary"]["kernels"][k]["tasks"]);
   CHECK_THAT(trace["report"]["notes"][0].get<std::string>(), ContainsSubstring("2 recorded runs"));
   CHECK(run_tesela({"trace", folder / "t", folder / "t", "--report", folder / "x.html"}).code == 2);
+  CHECK(run_tesela({"trace", folder / "t", "--from", "1e-9", "--report", folder / "x.html"}).code == 2);
 }
 
 TEST_CASE("any text may be in a page") {

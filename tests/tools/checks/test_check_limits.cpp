@@ -4,10 +4,12 @@
 #include "tools/checks/factor_error.hpp"
 #include "tools/checks/qr_error.hpp"
 #include "tools/checks/reference.hpp"
+#include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -33,6 +35,7 @@ constexpr double without_end = std::numeric_limits<double>::infinity();
 const std::map<std::string, double>& limits() {
   const EigBounds eig = eig_bounds<float>(order);
   const QrBounds qr = qr_bounds<float>(most, 1), square = qr_bounds<float>(order, order);
+  const SvdBounds svd = svd_bounds<float>(order, order);
   const double rounding = rounding_bound<float>(most), spectrum = useful_bound;  // spectrum_bounds
   static const std::map<std::string, double> all{
       // eig with its batches, jobs and iterations; toeplitz eig. For generalized problems times the condition of B.
@@ -53,7 +56,9 @@ const std::map<std::string, double>& limits() {
       {"backward_error_a", rounding},
       {"backward_error_b", rounding},
       {"orthogonality_q", std::max(qr.orthogonality, square.orthogonality)},
-      {"orthogonality_v", std::max(qr.orthogonality, square.orthogonality)},
+      {"orthogonality_u", svd.orthogonality},
+      {"orthogonality_v", std::max({qr.orthogonality, square.orthogonality, svd.orthogonality})},
+      {"norm_drift", svd.value},
       {"scaled_error", product_bound<float>(most)},
       // glm, wls, lse, nnls. The optimality: times the condition of B2.
       {"constraint_residual", useful_bound},

@@ -69,9 +69,9 @@ TEST_CASE("svd writes files that compose to A, or only the largest triples") {
 
 TEST_CASE("svd refuses wrong options") {
   svd.refuses({"-n", "5", "--largest", "6"}, "6 of 5 values");
-  svd.refuses({"-n", "5", "--full", "--largest", "2"}, "excludes");
-  svd.refuses({"-n", "5", "--full", "--values"}, "excludes");
-  svd.refuses({"-n", "5", "--values", "--out-u", "u.npy"}, "excludes");
+  svd.refuses({"-n", "5", "--full", "--largest", "2"}, "contradict");
+  svd.refuses({"-n", "5", "--full", "--values"}, "contradict");
+  svd.refuses({"-n", "5", "--values", "--out-u", "u.npy"}, "contradict");
   svd.refuses({"-n", "5", "--random", "laplacian"}, "hilbert");
   svd.refuses({"-n", "5", "--scale", "1e400"}, "--scale");
 }
