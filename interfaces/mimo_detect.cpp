@@ -6,6 +6,7 @@
 #include <complex>
 #include <limits>
 #include <nanobind/stl/complex.h>
+#include <optional>
 
 namespace tesela::python {
 namespace {
@@ -65,14 +66,17 @@ DetectionResult result_of(const Signals& signals, const std::vector<Constellatio
 }
 
 DetectionResult detect(const ArrayLike& h, const ArrayLike& y, nb::handle constellation, const std::string& method,
-                       double n0, const std::string& order, index_t max_nodes, const std::string& layout) {
+                       std::optional<double> n0, const std::string& order, index_t max_nodes,
+                       const std::string& layout) {
   const Signals signals(h, y, layout);
   const auto alphabets = constellations_of(constellation, signals.shape().streams);
   MimoOptions options;
   choice("method", mimo_methods(), method);
   parse_mimo_method("mimo_detect", method, options);
   options.order = choice("order", column_orders(), order);
-  options.n0 = n0;
+  if (!n0 && weighs_noise(options.method))
+    throw ArgumentError("mimo_detect", "n0", "is missing: " + method + " needs the variance of the noise");
+  options.n0 = n0.value_or(0);
   options.max_nodes = max_nodes;
   const auto with = [&]<class T>(T) {
     const auto H = signals.h<T>(), Y = signals.y<T>();
@@ -107,7 +111,7 @@ const Part part([](nb::module_& m) {
       .member("failed", &DetectionResult::failed,
               "Signals without an answer, whose labels and bits are -1 and whose points are NaN.")
       .prints({"labels", "uncertified", "ties", "failed"});
-  m.def("mimo_detect", detect, "h"_a, "y"_a, "constellation"_a, nb::kw_only(), "method"_a = "sd", "n0"_a = 0.0,
+  m.def("mimo_detect", detect, "h"_a, "y"_a, "constellation"_a, nb::kw_only(), "method"_a = "sd", "n0"_a = nb::none(),
         "order"_a = "mmse-vblast", "max_nodes"_a = 0, "layout"_a = "auto",
         R"(Detect the vectors s that several streams sent, from the antennas' y = h s + noise.
 
@@ -123,8 +127,8 @@ constellation : str, array, or list of one for each stream
 method : str
     'sd' finds s of least ||y - h s|| (maximum likelihood) by a sphere search. Other methods are not exact: 'zf',
     'mmse', 'mmse-sic', 'babai', 'kbest:16', 'nway', 'ep' and more; an error message lists them.
-n0 : float
-    Variance of the noise, used by 'mmse', 'mmse-sic', 'ep' and the orders of 'mmse'.
+n0 : float, optional
+    Variance of the noise: 'mmse', 'mmse-sic' and 'ep' need it, the orders of 'mmse' use it.
 order : str
     Order in which the search decides the streams.
 max_nodes : int

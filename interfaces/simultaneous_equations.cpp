@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/vector.h>
 
@@ -250,7 +251,8 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
   const TableSource table = source_of(data);
   ModelData loaded;
   try {
-    loaded = load_model(table, parse_model(model, "model"), options.method,
+    const bool names_file = model.find('~') == std::string::npos && std::filesystem::is_regular_file(model);
+    loaded = load_model(table, names_file ? read_or_parse_model(model) : parse_model(model, "model"), options.method,
                         {.weights = weights, .groups = clusters, .drop_missing = missing == "drop"});
   } catch (const FileError& e) {  // from parsing the formulas or the table
     throw nb::value_error(e.what());
@@ -361,7 +363,8 @@ const Part part([](nb::module_& m) {
 Parameters
 ----------
 model : str
-    One equation per line in R's formula notation, and a line of instruments: see the example and the guide.
+    One equation per line in R's formula notation, and a line of instruments: see the example and the guide; or the
+    path of a file with these lines.
 data : dict of columns, data frame, structured array, or path of a CSV file
     data[name] is the column of a variable. NaN and masked elements are missing values. Columns of text, bool and
     categories become treatment contrasts to their first level.

@@ -48,12 +48,13 @@ struct SvdResult {
   AnyArray u, s, vh;
 };
 
-/// Returns (u, s, vh), or s alone.
-AnyArray svd(const ArrayLike& a_given, Flag full_matrices, Flag compute_uv) {
+/// Returns (u, s, vh), or s alone; of the `largest` values if given.
+AnyArray svd(const ArrayLike& a_given, Flag full_matrices, Flag compute_uv, std::optional<index_t> largest) {
   const Argument a("a", a_given);
   if (a.is_vector()) throw nb::value_error("a must be a matrix");
   SvdOptions options;
-  options.vectors = !compute_uv ? SvdVectors::none : full_matrices ? SvdVectors::all : SvdVectors::economic;
+  options.vectors = !compute_uv ? SvdVectors::none : full_matrices && !largest ? SvdVectors::all : SvdVectors::economic;
+  options.largest = largest;
   return in_precision({&a}, [&]<class T>(T) -> AnyArray {
     Svd<T> found = with_workers(
         [&](const c::Session& session) { return tesela::svd<T>(session, Columns<T>(session, a), options); });
@@ -77,7 +78,7 @@ const Part part([](nb::module_& m) {
       .member("vh", &SvdResult::vh, "Right singular vectors, as rows.")
       .prints({"s"});
   unpacks<SvdResult>(result, [](const SvdResult& r) { return nb::make_tuple(r.u, r.s, r.vh); });
-  m.def("_svd", svd, "a"_a, "full_matrices"_a, "compute_uv"_a);
+  m.def("_svd", svd, "a"_a, "full_matrices"_a, "compute_uv"_a, "largest"_a = nb::none());
 });
 
 }  // namespace

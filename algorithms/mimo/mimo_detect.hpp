@@ -82,6 +82,11 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
 /// Parses "sd", "kbest:16", "nway:2" and similar into options. Throws ArgumentError of `routine`.
 void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options);
 
+/// Returns whether the method needs the variance of the noise, n0.
+constexpr bool weighs_noise(MimoMethod method) {
+  return method == MimoMethod::mmse || method == MimoMethod::mmse_sic || method == MimoMethod::ep;
+}
+
 /// Returns the number of candidates of a signal, the product of the alphabets' sizes.
 double candidates(const std::vector<Constellation>& alphabets);
 inline constexpr double most_brute_candidates = 1 << 26;

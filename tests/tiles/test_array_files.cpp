@@ -137,6 +137,7 @@ TEST_CASE("plain text is read as by numpy.loadtxt", "[files]") {
                          {1, 1},
                          {7},
                          true},
+                        {"1;2\n3; 4\n", {2, 2}, {1, 3, 2, 4}},
                         {"1 2 3", {1, 3}, {1, 2, 3}},
                         {"# 0 x 3\n", {0, 3}, {}},
                         {"# 3 x 0\n", {3, 0}, {}}}) {
@@ -158,7 +159,8 @@ TEST_CASE("plain text is read as by numpy.loadtxt", "[files]") {
         {"1e400\n", "does not fit double precision: '1e400'"},
         {"# only a comment\n", "name: is neither a Matrix Market"},
         {"x y\n1 2\n", "nor a table of numbers"},
-        {"1;2\n", "nor a table of numbers"}}) {
+        {"1;;2\n", "line 1: the value is missing"},
+        {"1,5;2\n", "line 1: has commas and semicolons between numbers"}}) {
     CAPTURE(text);
     check_throws<FileError>(message, [&text = text] { parse(text); });
   }

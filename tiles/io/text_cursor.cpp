@@ -75,7 +75,7 @@ void TextCursor::skip_blanks() {
 }
 
 bool TextCursor::at_word_end(const char* p) const {
-  return p == end_ || *p == '\n' || is_blank(*p) || (kind_ == TextKind::table && (*p == ',' || *p == '#'));
+  return p == end_ || *p == '\n' || is_blank(*p) || (kind_ == TextKind::table && (*p == ',' || *p == ';' || *p == '#'));
 }
 
 void TextCursor::skip_line() {
@@ -85,7 +85,10 @@ void TextCursor::skip_line() {
 
 void TextCursor::skip_separator() {
   skip_blanks();
-  if (here_ != end_ && *here_ == ',') ++here_;
+  if (here_ == end_ || (*here_ != ',' && *here_ != ';')) return;
+  if (separator_ != '\0' && *here_ != separator_)
+    fail("has commas and semicolons between numbers; a number has a point, as in 1.5, not a comma");
+  separator_ = *here_++;
 }
 
 bool TextCursor::at_line_end() {

@@ -32,7 +32,7 @@ class TextCursor {
   /// Skips the rest of the line.
   void skip_line();
 
-  /// Skips blanks and then a comma, if one follows.
+  /// Skips blanks and then a comma or semicolon, if one follows. Throws FileError if the text has both.
   void skip_separator();
 
   /// Returns whether the line has no further word.
@@ -71,6 +71,7 @@ class TextCursor {
   const std::string& name_;
   TextKind kind_;
   index_t line_ = 1;
+  char separator_ = '\0';  // comma or semicolon, once one was skipped
 };
 
 /// The shortest decimal that reads back to the same bits.

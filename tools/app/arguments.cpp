@@ -62,6 +62,18 @@ Check one_of(std::vector<std::string> values) {
           member.get_description()};
 }
 
+Check ends_with(std::vector<std::string> endings, std::string what) {
+  return {[endings = std::move(endings), what = std::move(what)](std::string& path) {
+            const auto fits = [&path](const std::string& ending) { return path.ends_with(ending); };
+            std::error_code ignored;
+            if (std::ranges::any_of(endings, fits) || path.empty() || path == "-" || path.starts_with("/dev/") ||
+                std::filesystem::is_fifo(path, ignored))
+              return std::string();
+            return fmt::format("'{}': {} ends in {}", path, what, fmt::join(endings, " or "));
+          },
+          ""};
+}
+
 Option* Option::capture_default_str() {
   option_->capture_default_str();
   return this;
@@ -118,6 +130,12 @@ Option* Option::replaced_by(Option* now) {
 
 Option* Option::generates() {
   generates_ = true;
+  return this;
+}
+
+Option* Option::belongs_to_files(std::vector<std::string> unless, std::string way, std::function<bool()> wanted) {
+  unless_ = std::move(unless), way_ = std::move(way);
+  wanted_ = wanted ? std::move(wanted) : [] { return true; };
   return this;
 }
 
@@ -195,8 +213,13 @@ void require_inputs(const App& app) {
 }
 
 void require_problem(const App& app) {
-  if (inputs()[&app].empty() || !given_inputs().empty() || app.generates() || command_name(app).starts_with("bench "))
-    return;
+  if (inputs()[&app].empty() || command_name(app).starts_with("bench ")) return;
+  if (!given_inputs().empty())
+    for (const Option* input : inputs()[&app])
+      if (input->wanted_ && input->count() == 0 && input->wanted_() &&
+          std::ranges::none_of(input->unless_, [&app](const std::string& name) { return app.count(name) > 0; }))
+        throw ArgumentError(command_name(app), input->get_name(), "is missing: name its file, or " + input->way_);
+  if (!given_inputs().empty() || app.generates()) return;
   for (const Option* input : inputs()[&app])
     if (input->is_required()) return;
   std::string ways, generators;

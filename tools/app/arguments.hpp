@@ -14,6 +14,8 @@ class Option;
 
 namespace tesela::cli {
 
+class App;
+
 /// A check of an option's text.
 struct Check {
   std::function<std::string(std::string& text)> error;  ///< returns an error message, or ""; may rewrite the text
@@ -22,6 +24,10 @@ struct Check {
 
 /// Accepts only these values. The help lists them.
 Check one_of(std::vector<std::string> values);
+
+/// Accepts a file with one of these endings, and special files, such as /dev/stdout. The message says that `what`, such
+/// as "a page", has these endings.
+Check ends_with(std::vector<std::string> endings, std::string what);
 
 /// An option of a command. Each setter returns the option, so that calls chain.
 class Option {
@@ -42,6 +48,10 @@ class Option {
   /// Declares an earlier name of option `now`: an error together with it.
   Option* replaced_by(Option* now);
   Option* generates();  ///< describes generated input: the command then needs no file
+  /// Declares an input file that may be missing only if no other file is given either, if the command line names one of
+  /// the options `unless`, or if `wanted` returns false: random numbers in its place would be a surprise. The error
+  /// message offers `way`, such as "--rhs K for K random right-hand sides".
+  Option* belongs_to_files(std::vector<std::string> unless, std::string way, std::function<bool()> wanted = {});
   /// Declares an input file that the command may read without making it dense: it calls announce_dense_input() itself.
   Option* may_stay_sparse();
 
@@ -54,7 +64,12 @@ class Option {
 
  private:
   CLI::Option* option_;
+  friend void require_problem(const App& app);
+
   bool generates_ = false, sparse_ = false;
+  std::vector<std::string> unless_ = {};  // of belongs_to_files()
+  std::string way_ = {};
+  std::function<bool()> wanted_ = {};
 };
 
 /// A command's options. Only tools/app/ includes the parser's headers, which cost each file four seconds.

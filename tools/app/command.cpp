@@ -79,7 +79,8 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
     add_output(app, Output::trace, "--trace", trace_dir,
                "record the timed runs: trace.svg, trace.json (Perfetto), paje.trace (ViTE) and more in DIR");
     add_output(app, Output::text, "--report", page_path,
-               "record the last run: a page for a browser with schedule, graph, kernels, memory and bounds");
+               "record the last run: a page for a browser with schedule, graph, kernels, memory and bounds")
+        ->check(ends_with({".html", ".htm"}, "a page"));
   }
   if (taken.cores) {
     app.add_option(

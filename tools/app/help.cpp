@@ -27,20 +27,22 @@ struct Common {
   std::string_view names;
 };
 
-constexpr std::array<Common, 4> of_commands{
-    {{"Input",
-      " a b c d dl du t h y data model weights factor detectors m n k nt nr batch rhs rows-c columns-b samples signals "
-      "constellation channel ebn0 sigma random seed "},
-     {"Method",
-      " method by pivot op-a op-b alpha beta vectors smallest largest range most cov dof constraints soft precision "},
-     {"Run", " repeat no-check plan "},
-     {"Output",
-      " out out-q out-r out-s out-v out-l out-u out-vectors out-llr std-errors csv svg json quiet verbose "}}};
+constexpr std::array<Common, 4> of_commands{{{"Input",
+                                              " a b c d dl du t row h y data model weights factor detectors m n k nt "
+                                              "nr batch rhs rows-c columns-b samples signals "
+                                              "constellation channel ebn0 n0 sigma random seed "},
+                                             {"Method",
+                                              " method by pivot op-a op-b alpha beta vectors values full smallest "
+                                              "largest range most cov dof constraints soft precision "},
+                                             {"Run", " repeat no-check plan "},
+                                             {"Output",
+                                              " out out-q out-r out-s out-v out-l out-u out-vectors out-points out-llr "
+                                              "std-errors csv svg json quiet verbose "}}};
 
 /// The commands of one purpose, in the order of the help.
 constexpr std::array<Common, 6> purposes{{{"Systems of equations", " lu cholesky tridiag toeplitz "},
                                           {"Least squares and regression", " ols wls lse glm nnls sem "},
-                                          {"Eigenvalues", " eig "},
+                                          {"Eigenvalues and singular values", " eig svd "},
                                           {"Factorizations and products", " qr gqr gemm "},
                                           {"Radio", " mimo "},
                                           {"Study and tools", " schedule trace bench generate info completion "}}};

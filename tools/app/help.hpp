@@ -34,8 +34,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& words
 std::string unknown_command(const CLI::App& group, const std::string& word);
 
 /// Returns "name its option, as in --b FILE" if the file exists and an option for a file is unused; otherwise an empty
-/// text.
-std::string option_for_file(const CLI::App& command, const std::string& path);
+/// text. `instead_of` is the option that got the file by mistake: --b for --rhs.
+std::string option_for_file(const CLI::App& command, const std::string& path, const std::string& instead_of = "");
 
 /// Returns the message for options that the command does not have, with the most similar ones.
 std::string unknown_options(const CLI::App& command, const std::vector<std::string>& words);

@@ -101,7 +101,9 @@ int report_option_error(const CLI::App& app, const CLI::ParseError& error) {
   // A file in place of a number
   const auto begin = what.find(": '"), end = what.find("' is not a");
   if (begin != std::string::npos && end != std::string::npos && begin + 3 < end)
-    if (const std::string named = option_for_file(*command, what.substr(begin + 3, end - begin - 3)); !named.empty())
+    if (const std::string named =
+            option_for_file(*command, what.substr(begin + 3, end - begin - 3), what.substr(0, begin));
+        !named.empty())
       what += ": " + named;
   constexpr std::string_view conversion = "Could not convert: ", equals = " = ";
   if (const auto at = what.find(equals); what.starts_with(conversion) && at != std::string::npos)

@@ -33,7 +33,8 @@ Check dash_is(const std::string& stream);
 /// Throws ArgumentError if two of the command's inputs are standard input, which can be read only once.
 void require_inputs(const App& app);
 
-/// Throws ArgumentError if a command that reads files has neither a file nor a size or kind of generated data.
+/// Throws ArgumentError if a command that reads files has neither a file nor a size or kind of generated data, or if a
+/// file is missing that belongs to a given one (Option::belongs_to_files).
 void require_problem(const App& app);
 
 /// Prints on standard error the size of the dense matrix that a coordinate file becomes, if it is large.

@@ -39,10 +39,11 @@ struct Elsewhere {
   std::string_view names, commands;
 };
 
-constexpr std::array<Elsewhere, 10> elsewhere{{
+constexpr std::array<Elsewhere, 11> elsewhere{{
+    {" pinv ", "svd; ols solves problems of any rank, and Python's tesela.pinv returns the matrix"},
     {" solve linsolve gesv inv inverse ",
      "lu (any square matrix), cholesky (positive definite), tridiag, toeplitz solve, or ols (any shape)"},
-    {" gesdd gesvd singular pinv rank ", "svd; ols solves problems of any rank"},
+    {" gesdd gesvd singular pca rank ", "svd; ols solves problems of any rank"},
     {" lstsq regress regression lm fit leastsquares gels gelsd gelsy ",
      "ols, wls (weights), lse (constraints), nnls (x >= 0), glm, or sem (formulas)"},
     {" iv 2sls tsls 3sls sur ivreg system ", "sem"},
@@ -91,11 +92,21 @@ constexpr auto synonyms = std::to_array<Synonym>({
     {" variance variances known ", "--known-variances|--variances"},
     // Eigenvalues
     {" k nev neigs num-eigenvalues eigenvalues howmany count few nvals top subset ", "--smallest K", "or --largest K"},
+    {" k nev howmany count few nvals top num n-components components rank ", "--largest K", "", " svd "},
     {" which order ", "--smallest K", "or --largest K", " eig "},
     {" il iu subset-by-index ", "--index I,J"},
     {" vl vu interval subset-by-value values ", "--range A,B"},
     {" eigenvectors evecs vecs v jobz ", "--vectors"},
     {" symmetric sym lower upper triangle ", "--uplo lower", "or --symmetrize"},
+    // Singular values
+    {" vectors vecs compute-uv ", "", "U and V belong to the result, --values leaves them out", " svd "},
+    {" no-vectors values-only novectors singular-values-only no-uv jobz ", "--values", "", " svd "},
+    {" full-matrices all ", "--full", "", " svd "},
+    {" economy econ thin reduced skinny compact ", "", "this is the default, --full has square U and V", " svd "},
+    {" u ", "--out-u", "", " svd "},
+    {" v vt vh out-vt out-vh ", "--out-v", "for V, not V^T", " svd "},
+    {" s sigma out-s singular-values ", "--out", "", " svd "},
+    {" tol rtol eps tolerance threshold ", "", "there is no tolerance, --largest K keeps K values", " svd "},
     // Structured matrices
     {" a matrix ", "", "the diagonals come from files, --dl, --d and --du", " tridiag "},
     {" column c col first-column ", "--t"},
@@ -109,6 +120,7 @@ constexpr auto synonyms = std::to_array<Synonym>({
     {" received ", "--y"},
     {" modulation mod mapper alphabet qam symbols ", "--constellation"},
     {" noise sigma2 noise-variance variance no ", "--n0|--noise"},
+    {" snr snrdb snr-db ebno ebn0db eb-n0 ", "--ebn0", "or, with --h, --n0", " mimo detect "},
     {" snr snrdb snr-db ebno ebn0db eb-n0 ", "--ebn0"},
     {" detector decoder ", "--method|--detectors"},
     {" tx streams ", "--nt"},
@@ -153,7 +165,8 @@ std::string from_elsewhere(const CLI::App& command, std::string name) {
     if (!lists(names, name) || (!commands.empty() && !lists(commands, command_name(command)))) continue;
     for (const std::string& option : split_list(options, '|'))
       if (!option.empty() && has_option(command, option.substr(0, option.find(' '))))
-        return fmt::format(" (did you mean {}?{}{})", option, hint.empty() ? "" : " ", hint);
+        return hint.starts_with("or") ? fmt::format(" (did you mean {} {}?)", option, hint)
+                                      : fmt::format(" (did you mean {}?{}{})", option, hint.empty() ? "" : " ", hint);
     if (!hint.empty() && !commands.empty()) return fmt::format(": {}", hint);
   }
   return {};
@@ -224,9 +237,10 @@ std::string unknown_command(const CLI::App& group, const std::string& word) {
                      similar.empty() ? "" : fmt::format(", did you mean '{}'?", similar), help);
 }
 
-std::string option_for_file(const CLI::App& command, const std::string& path) {
+std::string option_for_file(const CLI::App& command, const std::string& path, const std::string& instead_of) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored) || std::filesystem::is_directory(path, ignored)) return {};
+  if (instead_of == "--rhs" && has_option(command, "--b")) return fmt::format("name its option, as in --b {}", path);
   for (const CLI::Option* option : command.get_options())
     if (option->nonpositional() && option->get_type_name().starts_with("FILE") && option->count() == 0)
       return fmt::format("name its option, as in {} {}", option->get_name(), path);

@@ -32,8 +32,21 @@ bool only_recorded(const std::string& directory) {
   return false;
 }
 
+/// Throws ArgumentError unless the folder exists and has a file of a trace.
+void require_trace_folder(const std::string& directory) {
+  namespace fs = std::filesystem;
+  std::error_code error;  // later reads report an unreadable directory
+  if (!fs::exists(directory, error)) throw ArgumentError("trace", directory, "no such folder");
+  if (!fs::is_directory(directory, error)) throw ArgumentError("trace", directory, "is a file, not a trace's folder");
+  for (auto file = fs::directory_iterator(directory, error); !error && file != fs::directory_iterator();
+       file.increment(error))
+    if (is_trace_file(file->path().filename().string())) return;
+  if (!error) throw ArgumentError("trace", directory, "no trace's folder: paje.trace and tasks.rec are missing");
+}
+
 /// Returns the trace of a folder after a conversion if it needs one; nothing, with a message, if it holds no task.
 std::optional<Trace> trace_in(const std::string& directory) {
+  require_trace_folder(directory);
   if (only_recorded(directory)) convert_trace(directory);
   Trace trace = read_trace(directory);
   if (trace.incomplete > 0)

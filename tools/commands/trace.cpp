@@ -25,8 +25,10 @@ const Command trace(Command::Group::top, "trace", "convert and draw a recorded t
   app.add_option("--from", o->from, "draw from this second on")->transform(non_negative());
   app.add_option("--to", o->to, "draw up to this second; 0: to the end")->transform(non_negative());
   app.add_option("-o,--out", o->out, "picture of several traces; default traces.svg in the first DIR")
-      ->type_name("FILE");
-  add_output(app, Output::text, "--report", o->report, "write the page of the last run instead, for a browser");
+      ->type_name("FILE")
+      ->check(ends_with({".svg"}, "a picture"));
+  add_output(app, Output::text, "--report", o->report, "write the page of the last run instead, for a browser")
+      ->check(ends_with({".html", ".htm"}, "a page"));
   add_quiet(app, o->quiet);
   app.footer(
       "Examples:\n  tesela trace trace/\n  tesela trace trace/ --from 0.1 --to 0.2\n"

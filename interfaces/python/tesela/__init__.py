@@ -13,7 +13,11 @@ from ._trace import *
 __all__ = [name for name in dir() if not name.startswith("_")]
 from . import kernels  # after __all__: a module, not a function
 _signatures.add_to(globals(), __name__)
+for _name in _names.KEYWORDS:
+    globals()[_name] = _names.with_keyword_hints(globals()[_name])
 for _name in __all__:
+    if _name.endswith("Result"):
+        _names.add_attribute_hints(globals()[_name])
     if globals()[_name].__module__.startswith(__name__ + "._"):
         globals()[_name].__module__ = __name__  # where users find it, and pickle looks
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _tesela
@@ -13,7 +15,8 @@ __all__ = ["svd", "svdvals"]
 
 
 def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, overwrite_a: bool = False,
-        check_finite: bool = True, lapack_driver: str = "gesdd") -> Any:
+        check_finite: bool = True, lapack_driver: str = "gesdd", *, hermitian: bool = False,
+        largest: int | None = None) -> Any:
     """Decompose a = u diag(s) vh into singular values, descending, and singular vectors.
 
     Parameters
@@ -26,6 +29,10 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, overw
         Whether to compute u and vh; otherwise only s is returned.
     lapack_driver : {'gesdd', 'gesvd'}
         Accepted for scipy.linalg.svd; the method is the same.
+    hermitian : bool
+        Accepted for numpy.linalg.svd; the method is the same.
+    largest : int, optional
+        Compute only this many of the largest values, at most min(m, n), with as many columns of u and rows of vh.
 
     Returns
     -------
@@ -48,18 +55,35 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, overw
         raise TypeError("lapack_driver must be a string")
     if lapack_driver not in ("gesdd", "gesvd"):
         raise ValueError("lapack_driver must be 'gesdd' or 'gesvd'")
+    if largest is not None:
+        largest = operator.index(largest)
+        least = min(np.shape(a)[-2:], default=0)
+        if not 1 <= largest <= least:
+            raise ValueError(f"largest must be between 1 and min(m, n) = {least}, not {largest}")
     if plain(a):
-        return _tesela._svd(a, full_matrices, compute_uv)
+        return _tesela._svd(a, full_matrices, compute_uv, largest)
 
     def decompose(x: Array) -> Any:
-        found = _tesela._svd(x, full_matrices, compute_uv)
+        found = _tesela._svd(x, full_matrices, compute_uv, largest)
         return tuple(found) if compute_uv else found
 
     return each(decompose, (2,), matrix(a, "a", square=False))
 
 
-def svdvals(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def svdvals(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, largest: int | None = None) -> Any:
     """Compute the singular values of a matrix, descending.
+
+    Parameters
+    ----------
+    a : (..., m, n) array
+        Only read.
+    largest : int, optional
+        Compute only this many of the largest values.
+
+    Returns
+    -------
+    array
+        min(m, n) or `largest` values for each matrix.
 
     Examples
     --------
@@ -67,4 +91,4 @@ def svdvals(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) 
     >>> tesela.svdvals(np.array([[0., 2.], [1., 0.]]))
     array([2., 1.])
     """
-    return svd(a, compute_uv=False)
+    return svd(a, compute_uv=False, largest=largest)

@@ -167,13 +167,15 @@ class Picture:
             file.write(self._svg)
 
 
-def compare_traces(traces):
+def compare_traces(traces, *further):
     """Draw the schedules of several traces, one below the other, with one time axis.
 
     Parameters
     ----------
-    traces : dict of str to trace
+    traces : dict of str to trace, or trace
         Each under its title.
+    further : trace
+        Instead of a dict: further traces, under the numbers 1, 2, ...
 
     Returns
     -------
@@ -189,6 +191,8 @@ def compare_traces(traces):
     ...         g.potrf(a[0, 0])
     >>> picture = tesela.compare_traces({"first": t, "again": t})
     """
+    if further or not hasattr(traces, "values"):
+        traces = dict(enumerate((traces, *further), 1))
     for t in traces.values():
         t._require_end()
         if len(t.tasks["start"]) == 0:

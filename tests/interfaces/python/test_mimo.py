@@ -179,6 +179,8 @@ def test_signals_without_a_result():
         (ValueError, lambda h, y: tesela.mimo_detect(h, y, [1, np.nan])),
         (ValueError, lambda h, y: tesela.mimo_detect(h * np.nan, y, "qpsk")),
         (ValueError, lambda h, y: tesela.mimo_detect(h, y, "qpsk", n0=-1)),
+        (ValueError, lambda h, y: tesela.mimo_detect(h, y, "qpsk", method="mmse")),
+        (ValueError, lambda h, y: tesela.mimo_detect(h, y, "qpsk", method="ep")),
         (ValueError, lambda h, y: tesela.mimo_soft(h, y, "qpsk", 0)),
         (ValueError, lambda h, y: tesela.mimo_soft(h, y, "qpsk", 1, kind="none")),
         (ValueError, lambda h, y: tesela.mimo_soft(h, y, "qpsk", 1, priors=np.zeros((3, 20)))),

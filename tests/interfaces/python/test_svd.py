@@ -45,6 +45,26 @@ def test_stacks_of_matrices():
     assert tesela.svdvals(a).shape == (2, 3, 4)
 
 
+@pytest.mark.parametrize("shape", [(6, 4), (4, 6), (2, 6, 4)])
+def test_largest_values(shape):
+    a = random(8, *shape)
+    u, s, vh = tesela.svd(a, full_matrices=False)
+    most_u, most, most_vh = tesela.svd(a, largest=2)
+    assert norm(most - s[..., :2]) <= 1e-14 * norm(s)
+    assert most_u.shape == (*shape[:-1], 2) and most_vh.shape == (*shape[:-2], 2, shape[-1])
+    assert norm((most_u * most[..., None, :]) @ most_vh - (u[..., :2] * s[..., None, :2]) @ vh[..., :2, :]) <= 1e-13 * norm(a)
+    assert norm(tesela.svdvals(a, largest=3) - s[..., :3]) <= 1e-14 * norm(s)
+    for wrong in (0, -1, 5):
+        with pytest.raises(ValueError, match="largest must be between 1 and min"):
+            tesela.svd(a, largest=wrong)
+    with pytest.raises(TypeError):
+        tesela.svdvals(a, largest=1.5)
+
+
+def test_hermitian_is_accepted():
+    assert tesela.svd(np.diag([2.0, -3.0]), hermitian=True).s.tolist() == [3, 2]
+
+
 def test_results_and_failures():
     found = tesela.svd(np.diag([3.0, 4.0]))
     assert found.s.tolist() == [4, 3] and len(found) == 3 and "4." in repr(found)

@@ -155,6 +155,8 @@ def test_compared_traces(recorded, tmp_path):
     picture = tesela.compare_traces({"one": recorded, "two & more": recorded})
     svg = picture._repr_svg_()
     assert svg.startswith("<svg") and "one: 56 tasks" in svg and "two &amp; more: 56 tasks" in svg
+    numbered = tesela.compare_traces(recorded, recorded)._repr_svg_()
+    assert "1: 56 tasks" in numbered and "2: 56 tasks" in numbered
     picture.save(tmp_path / "x.svg")
     assert (tmp_path / "x.svg").read_text(encoding="utf-8") == svg
 

@@ -62,22 +62,69 @@ TEST_CASE("options of other tools get a hint") {
   says({"sem", "--instruments", "z"}, "instruments belong to the model: 'y ~ x | z'");
   says({"qr", "--scheduler", "lws"}, "(did you mean --sched? STARPU_SCHED sets it as well)");
   says({"lu", "--n_jobs=4"}, "'--n_jobs' is not an option (did you mean --ncpu?)");
-  says({"eig", "--k", "3"}, "'--k' is not an option (did you mean --smallest K? or --largest K)");
-  says({"eig", "-k", "3"}, "'-k' is not an option (did you mean --smallest K? or --largest K)");
+  says({"eig", "--k", "3"}, "'--k' is not an option (did you mean --smallest K or --largest K?)");
+  says({"eig", "-k", "3"}, "'-k' is not an option (did you mean --smallest K or --largest K?)");
   says({"toeplitz", "solve", "--column", "c.txt", "--r", "r.txt"},
        "--t?), '--r' is not an option (did you mean --row?)");
   says({"toeplitz", "solve", "--c", "c.txt"}, "'--c' is not an option (did you mean --t?)");
   says({"toeplitz", "--t", "t.txt"}, "'--t' is an option of toeplitz ");
   says({"mimo", "--h=h.npy"}, "'--h' is an option of mimo detect");
   says({"--n", "5"}, "tesela: '--n' is an option: it follows the command, as in `tesela ");
+  for (const char* const option : {"--k", "-k", "--nev", "--rank"})
+    says({"svd", option, "3"}, "(did you mean --largest K?)");
+  says({"svd", "--vectors"}, "U and V belong to the result, --values leaves them out");
+  says({"svd", "--no-vectors"}, "(did you mean --values?)");
+  says({"svd", "--full-matrices"}, "(did you mean --full?)");
+  says({"svd", "--economy"}, "this is the default, --full has square U and V");
+  says({"svd", "--vt", "v.npy"}, "(did you mean --out-v? for V, not V^T)");
+  says({"svd", "--u", "u.npy"}, "(did you mean --out-u?)");
+  says({"svd", "--out-s", "s.npy"}, "(did you mean --out?)");
+  says({"svd", "--tol", "1e-9"}, "there is no tolerance, --largest K keeps K values");
+  says({"pca"}, "'pca' is not a command: svd");
+  says({"pinv"}, "Python's tesela.pinv");
+  says({"mimo", "detect", "--snr", "9"}, "(did you mean --ebn0 or, with --h, --n0?)");
+  says({"sem", "--cov", "HC1"}, "(HC0 is --cov robust, HC1 --cov robust --dof small)");
   says({"qr", "--z", "5"}, "qr: '--z' is not an option; see");  // one letter is similar to every other
+}
+
+TEST_CASE("random numbers do not replace a missing file") {
+  const TemporaryFolder folder;
+  const std::string a = file_in(folder, "a.txt", "2 1\n1 2\n"), v = file_in(folder, "v.txt", "5\n6\n"),
+                    e = file_in(folder, "e.txt", "1\n");
+  for (const char* command : {"lu", "cholesky"}) {
+    says({command, "--b", v}, std::string(command) + ": --a: is missing: name its file, or --n N for a random matrix");
+    CHECK(run_tesela({command, "--a", a}).code == 0);
+    CHECK(run_tesela({command, "--n", "2", "--b", v}).code == 0);
+  }
+  const Words tridiag{"tridiag", "--d", v, "--dl", e, "--du", e}, toeplitz{"toeplitz", "solve", "--t", v};
+  for (const Words& words : {tridiag, toeplitz}) {
+    says(words, "--b: is missing: name its file, or --rhs K for K random right-hand sides");
+    CHECK(run_tesela(words + Words{"--rhs", "1"}).code == 0);
+    CHECK(run_tesela(words + Words{"--known"}).code == 0);
+    CHECK(run_tesela(words + Words{"-b", v}).code == 0);
+  }
+  says({"toeplitz", "solve", "-b", v}, "--t: is missing: name its file, or --n N for a random matrix");
+  says({"eig", "--b", a}, "eig: --a: is missing: name its file, or --n N for a random matrix");
+  says({"gemm", "-a", a}, "gemm: --b: is missing: name its file, or --n N or --random KIND for random numbers");
+  says({"gemm", "-b", a}, "gemm: --a: is missing: name its file, or --m M or --random KIND for random numbers");
+  says({"gemm", "-a", a, "-b", a, "--beta", "1"}, "gemm: --c: is missing: name its file, or --random KIND");
+  CHECK(run_tesela({"gemm", "-a", a, "-b", a}).code == 0);
+  CHECK(run_tesela({"gemm", "-a", a, "--n", "3"}).code == 0);
 }
 
 TEST_CASE("values of other tools are accepted or named") {
   const TemporaryFolder folder;
   const std::string b = file_in(folder, "b.txt", "1\n2\n"),
                     t = file_in(folder, "t.csv", "price,rooms\n1,2\n3,4\n5,7\n");
-  says({"lu", "--n", "2", "--rhs", b}, "'" + b + "' is not a number of 0 or more: name its option, as in --a " + b);
+  says({"lu", "--n", "2", "--rhs", b}, "'" + b + "' is not a number of 0 or more: name its option, as in --b " + b);
+  says({"tridiag", "--n", "2", "--rhs", b}, "name its option, as in --b " + b);
+  says({"svd", "--n", "2", "--largest", "0"}, "--largest");
+  says({"trace", folder / "nix"}, "nix: no such folder");
+  says({"trace", b}, "is a file, not a trace's folder");
+  says({"trace", folder.path()}, "paje.trace and tasks.rec are missing");
+  says({"trace", folder.path(), folder.path(), "--out", "compare.png"}, "'compare.png': a picture ends in .svg");
+  for (const Words& words : {Words{"trace", folder.path()}, Words{"qr", "--n", "4"}})
+    says(words + Words{"--report", "run.pdf"}, "'run.pdf': a page ends in .html or .htm");
   says({"eig", "--n", "4", "--precision", "half"}, "eig: --precision: 'half' is none of s, d; see tesela eig --help");
   for (const char* const precision : {"single", "float32", "double", "float64"})
     CHECK(run_tesela({"lu", "--n", "4", "--precision", precision}).code == 0);

@@ -218,7 +218,8 @@ TEST_CASE("help lists commands by purpose and fits the terminal") {
   CHECK(all.ends_with("\n"));
   std::size_t last = 0;
   for (const char* purpose : {"Systems of equations:", "  lu ", "Least squares and regression:", "  ols ",
-                              "Eigenvalues:", "  eig ", "Factorizations and products:", "Radio:", "Study and tools:"}) {
+                              "Eigenvalues and singular values:", "  eig ", "  svd ",
+                              "Factorizations and products:", "Radio:", "Study and tools:"}) {
     CAPTURE(purpose);
     REQUIRE(all.find(purpose) != std::string::npos);
     CHECK(all.find(purpose) > last);

@@ -27,7 +27,10 @@ void DirectOptions::add_to(App& app, const char* kinds, const char* otherwise) {
                     ->transform(cli::non_negative())
                     ->generates();
   auto* kind = add_random(app, random, kinds);
-  add_input(app, "-a,--a", a, "read A from FILE (Matrix Market or .npy)")->excludes(order)->excludes(kind);
+  add_input(app, "-a,--a", a, "read A from FILE (.mtx, .npy, .csv or .txt)")
+      ->excludes(order)
+      ->excludes(kind)
+      ->belongs_to_files({"--n", "--random"}, "--n N for a random matrix of order N");
   auto* sides = add_input(app, "-b,--b", b, "and solve A X = B: B, n x r, from FILE");
   app.add_option("--rhs", rhs, "right-hand sides to solve for (uniform random numbers)")
       ->transform(cli::non_negative())

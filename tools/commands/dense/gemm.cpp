@@ -179,9 +179,12 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")->check(one_of({"n", "t"}))->capture_default_str();
   app.add_option("--alpha", o->alpha, "factor of op(A) op(B)")->capture_default_str();
   app.add_option("--beta", o->beta, "factor of C")->capture_default_str();
-  add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy; with alpha = 0 its shape alone)");
-  add_input(app, "--b", o->b, "read B from FILE");
-  add_input(app, "--c", o->c, "read C from FILE (with beta = 0 its shape alone; otherwise generated)");
+  add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt; with alpha = 0 its shape alone)")
+      ->belongs_to_files({"--m", "--random", "--pattern"}, "--m M or --random KIND for random numbers");
+  add_input(app, "-b,--b", o->b, "read B from FILE")
+      ->belongs_to_files({"--n", "--random", "--pattern"}, "--n N or --random KIND for random numbers");
+  add_input(app, "-c,--c", o->c, "read C from FILE (with beta = 0 its shape alone)")
+      ->belongs_to_files({"--random", "--pattern"}, "--random KIND for random numbers", [o] { return o->beta != 0; });
   add_output(app, Output::matrix, "-o,--out", o->out, "write C to FILE (.mtx, .npy, .csv or .txt)");
   auto* random = add_random(app, o->random, std::string("matrices without a file: ") + random_kinds());
   // Earlier versions had --random without a KIND.

@@ -196,7 +196,10 @@ const Command sem_command(
           ->check({[](const std::string& text) {
                      const bool good = text == "classical" || text == "robust" ||
                                        (text.starts_with(cluster) && text.size() > cluster.size());
-                     return good ? std::string() : "'" + text + "' is none of classical, robust, cluster:COLUMN";
+                     const bool by_name = text.starts_with("HC") || text.starts_with("hc");
+                     return good ? std::string()
+                                 : "'" + text + "' is none of classical, robust, cluster:COLUMN" +
+                                       (by_name ? " (HC0 is --cov robust, HC1 --cov robust --dof small)" : "");
                    },
                    ""})
           ->capture_default_str();

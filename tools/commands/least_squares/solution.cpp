@@ -112,8 +112,8 @@ Option* add_formula(App& app, FormulaInput& in) {
 void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
                                const Choices& methods) {
   Option* const data = texts.formula ? add_formula(app, o.formula) : nullptr;
-  auto* a = add_input(app, "--a", o.a, "read A from FILE (Matrix Market or .npy)");
-  auto* b = add_input(app, "--b", o.b, "read the right-hand sides, the columns of B, from FILE");
+  auto* a = add_input(app, "-a,--a", o.a, "read A from FILE (.mtx, .npy, .csv or .txt)");
+  auto* b = add_input(app, "-b,--b", o.b, "read the right-hand sides, the columns of B, from FILE");
   for (const auto& [option, path, text] : texts.files) add_input(app, option, *path, text);
   const auto generated = [&](Option* option, Option* file) {
     return data == nullptr ? option->excludes(file) : option->excludes(file)->excludes(data);

@@ -49,6 +49,15 @@ MimoOptions search_options(const Options& o, double n0) {
   return options;
 }
 
+/// Throws unless the alphabet of a file's signals and, for the detectors that weigh the noise, its variance are given.
+void require_model(const Options& o, bool named_constellation) {
+  if (o.input.h.empty()) return;
+  require(named_constellation, "mimo detect", "--constellation",
+          "is missing: --h and --y do not say which points were sent");
+  require(o.input.n0 || !o.input.noise_cov.empty() || !weighs_noise(search_options(o, 0).method), "mimo detect", "--n0",
+          "is missing: ", o.method, " needs the variance of the noise");
+}
+
 /// "sd: sphere search, exact; …"
 template <class E>
 std::string explained(std::span<const Named<E>> all) {
@@ -222,7 +231,11 @@ const Command detect_command(
           "Examples:\n"
           "  tesela mimo detect --nt 4 --nr 4 --constellation 16qam --signals 10000 --ebn0 10 --json -\n"
           "  tesela mimo detect --h H.npy --y Y.npy --constellation 64qam --n0 0.01 --out-s s.npy");
-      return std::function<int()>([o] { return o->common.precision == "s" ? run<float>(*o) : run<double>(*o); });
+      auto* const constellation = app.get_option("--constellation");
+      return std::function<int()>([o, constellation] {
+        require_model(*o, constellation->count() > 0);
+        return o->common.precision == "s" ? run<float>(*o) : run<double>(*o);
+      });
     });
 
 }  // namespace

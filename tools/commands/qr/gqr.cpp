@@ -171,7 +171,7 @@ int run_gqr(Options o) {
 
 const Command gqr_command(Command::Group::top, "gqr", "Q'A = [R; 0] and Q'BV = S, generalized QR", [](App& app) {
   auto o = std::make_shared<Options>();
-  auto* a = add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
+  auto* a = add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)");
   add_input(app, "--factor", o->factor, "read B, which has A's rows, from FILE");
   app.add_option("-m,--m", o->m, "rows (default: 2n)")->transform(cli::non_negative())->excludes(a)->generates();
   app.add_option("-n,--n", o->n, "columns of a generated A (default: 256)")

@@ -214,7 +214,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::non_negative())->generates();
   app.add_option("-n,--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative())->generates();
   auto* random = add_random(app, o->random, random_kinds());
-  add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)")
+  add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)")
       ->excludes(app.get_option("--m"))
       ->excludes(app.get_option("--n"))
       ->excludes(random);

@@ -120,7 +120,7 @@ const Command svd_command(Command::Group::top, "svd", "singular value decomposit
   app.add_option("-n,--n", o->n, "columns of A (default: 1000)")->transform(non_negative())->generates();
   auto* random = add_random(app, o->random, svd_kinds());
   auto* scale = app.add_option("--scale", o->scale, "generated elements are multiplied by this")->capture_default_str();
-  add_input(app, "-a,--a", o->a, "read A from FILE (Matrix Market or .npy)")
+  add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)")
       ->excludes(app.get_option("--m"))
       ->excludes(app.get_option("--n"))
       ->excludes(random)
@@ -130,12 +130,12 @@ const Command svd_command(Command::Group::top, "svd", "singular value decomposit
   auto* full = app.add_flag("--full", o->full, "square U and V, m x m and n x n");
   app.get_option("--values")->excludes(full);
   app.add_option("--largest", o->largest, "the K largest values and their vectors")
-      ->transform(non_negative())
+      ->transform(positive())
       ->excludes(full);
   app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
       ->transform(positive());
   app.add_flag("!--no-compare", o->compare, "do not compare with LAPACK's gesdd (done up to min(m, n) = 2048)");
-  add_output(app, Output::matrix, "-o,--out", o->out, "write the singular values to FILE (.mtx or .npy)");
+  add_output(app, Output::matrix, "-o,--out", o->out, "write the singular values to FILE (.mtx, .npy, .csv or .txt)");
   add_output(app, Output::matrix, "--out-u", o->out_u, "write U to FILE, a column for each value");
   add_output(app, Output::matrix, "--out-v", o->out_v, "write V to FILE, a column for each value");
   o->common.add_to(app);

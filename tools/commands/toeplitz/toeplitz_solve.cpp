@@ -143,7 +143,10 @@ const Command solve_command(
       choices(toeplitz_solve_table<double>()).add_option(app, "--method", o->method);
       auto* known =
           app.add_flag("--known", o->known, "make B from a known X, and report the forward error")->generates();
-      add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
+      add_input(app, "-b,--b", o->b, "read the right-hand sides from FILE, a column each")
+          ->excludes(rhs)
+          ->excludes(known)
+          ->belongs_to_files({"--rhs", "--known"}, "--rhs K for K random right-hand sides");
       add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx, .npy, .csv or .txt)");
       o->common.add_to(app);
       app.footer(

@@ -168,19 +168,20 @@ const Command tridiag_command(
       auto* known =
           app.add_flag("--known", input.known, "make B from a known X, and report the forward error")->generates();
       auto* d = add_input(app, "--d", input.d,
-                          "read the diagonal from FILE (Matrix Market or .npy; of a batch: the diagonals)");
+                          "read the diagonal from FILE (.mtx, .npy, .csv or .txt; of a batch: the diagonals)");
       auto* dl = add_input(app, "--dl", input.dl,
                            "read the lower off-diagonal from FILE (n entries, the first for periodic systems, or "
                            "LAPACK's n - 1)");
       auto* du = add_input(app, "--du", input.du,
                            "read the upper off-diagonal from FILE (n entries, the last for periodic systems, or "
                            "LAPACK's n - 1)");
-      auto* b = add_input(app, "--b", input.b, "read the right-hand sides from FILE (side by side for one matrix)");
+      auto* b = add_input(app, "-b,--b", input.b, "read the right-hand sides from FILE (side by side for one matrix)");
       for (auto* one : {d, dl, du}) {
         if (one != d) one->needs(d);
         for (auto* other : {n, batch, sizes, random}) one->excludes(other);
       }
-      b->needs(d)->excludes(rhs)->excludes(known);
+      b->needs(d)->excludes(rhs)->excludes(known)->belongs_to_files({"--rhs", "--known"},
+                                                                    "--rhs K for K random right-hand sides");
       add_output(app, Output::matrix, "-o,--out", o->out,
                  "write X to FILE (.mtx, .npy, .csv or .txt, in the shape of B; different sizes one below the other)");
       add_tile(app, o->tile, "MB or MBxNB", "equations and systems a tile; default: what suits the workers")

@@ -26,7 +26,10 @@ void EigInput::add_to(App& app) {
   auto* order = app.add_option("-n,--n", n, "order of a generated matrix (default: 1000)")
                     ->transform(cli::non_negative())
                     ->generates();
-  auto* file = add_input(app, "-a,--a", a, "A, symmetric, from FILE (.mtx, .npy, .csv or .txt)")->may_stay_sparse();
+  auto* file = add_input(app, "-a,--a", a, "A, symmetric, from FILE (.mtx, .npy, .csv or .txt)")
+                   ->may_stay_sparse()
+                   ->belongs_to_files({"--n", "--random", "--diagonal", "--off-diagonal", "--jobs"},
+                                      "--n N for a random matrix of order N");
   auto* d = add_input(app, "--diagonal", diagonal, "a tridiagonal A: its diagonal from FILE")->excludes(file);
   add_input(app, "--off-diagonal", off_diagonal, "and its off-diagonal, one element less")->needs(d);
   add_random(app, random, symmetric_kinds());
@@ -35,7 +38,7 @@ void EigInput::add_to(App& app) {
                   ->check(one_of({"lower", "upper"}));
   app.add_flag("--symmetrize", symmetrize, "take (A + A^T) / 2")->excludes(one);
   auto* second =
-      add_input(app, "--b", b, "B, symmetric positive definite, from FILE: a generalized problem")->excludes(d);
+      add_input(app, "-b,--b", b, "B, symmetric positive definite, from FILE: a generalized problem")->excludes(d);
   app.add_option("--random-b", random_b, "B of a kind of --random, e.g. geometric:100, of condition 100")
       ->type_name("KIND")
       ->excludes(second)

@@ -44,7 +44,9 @@ HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
 void ToeplitzInput::add_to(App& app) {
   auto* size = app.add_option("-n,--n", n, "order of the matrix")->transform(cli::non_negative())->generates();
   const auto of = add_toeplitz_kind(app, kind);
-  auto* file = add_input(app, "--t", t, "read t, the first column, from FILE (Matrix Market or .npy)")->excludes(size);
+  auto* file = add_input(app, "--t", t, "read t, the first column, from FILE (.mtx, .npy, .csv or .txt)")
+                   ->excludes(size)
+                   ->belongs_to_files({"--n", "--random", "--kind"}, "--n N for a random matrix of order N");
   for (Option* name : of) file->excludes(name);
 }
 

@@ -112,6 +112,17 @@ TEST_CASE("mimo detect works without noise and without signals") {
   CHECK(read_complex_array<double>(points).dims == std::vector<index_t>{0, 3});
 }
 
+TEST_CASE("mimo detect of files needs the constellation, and detectors that weigh the noise need its variance") {
+  const MimoTestFiles files;
+  detect.refuses({"--h", files.h, "--y", files.y}, "--constellation: is missing");
+  for (const char* const method : {"mmse", "mmse-sic", "ep"}) {
+    detect.refuses(files.words({"--method", method}),
+                   std::string("--n0: is missing: ") + method + " needs the variance");
+    detect(files.words({"--method", method, "--n0", "0.01"}));
+  }
+  detect(files.words({"--method", "zf"}));
+}
+
 TEST_CASE("mimo detect does not depend on the scale of H and y") {
   const MimoTestFiles files;
   const std::string one = files.folder / "one.npy", other = files.folder / "other.npy";
@@ -122,7 +133,7 @@ TEST_CASE("mimo detect does not depend on the scale of H and y") {
     for (Number& x : scaled.signals) x *= scale;
     scaled.write(5);
     for (const char* const method : {"sd", "brute", "zf", "mmse", "kbest:4", "nway"}) {
-      detect(scaled.words({"--out-s", other, "--method", method}));
+      detect(scaled.words({"--out-s", other, "--method", method, "--n0", "0"}));
       CHECK(read_whole_array(other).values == read_whole_array(one).values);
     }
   }

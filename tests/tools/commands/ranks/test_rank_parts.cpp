@@ -94,7 +94,8 @@ TEST_CASE("a file that ranks cannot read or write gives one message and leaves n
                                     {"cut.mtx", "ends after 2 of 3 entries"},
                                     {"sum.mtx", "not finite"},
                                     {"none.npy", "cannot read"}}) {
-    const Outcome all = on_ranks(4, {"gemm", "--a", folder / name, "--op-a", "t", "--tile", "16", "--out", left});
+    const Outcome all =
+        on_ranks(4, {"gemm", "--a", folder / name, "--n", "20", "--op-a", "t", "--tile", "16", "--out", left});
     INFO(name << all.err);
     CHECK(all.code == 2);
     CHECK_THAT(all.err, ContainsSubstring(words));

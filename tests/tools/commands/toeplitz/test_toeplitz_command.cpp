@@ -186,12 +186,13 @@ TEST_CASE("toeplitz solve solves matrices that are not symmetric") {
   CHECK(report["problem"]["method"] == "lookahead");
   for (index_t i = 0; i < 3; ++i) x(i, 0) = static_cast<double>(i + 1);
   CHECK(difference(read_matrix<double>(folder / "x.npy"), x) <= 1e-14);
-  solve.refuses({"--t", folder / "c.npy", "--row", folder / "r.mtx", "--method", "cauchy"}, "needs a symmetric matrix");
+  solve.refuses({"--t", folder / "c.npy", "--row", folder / "r.mtx", "--rhs", "1", "--method", "cauchy"},
+                "needs a symmetric matrix");
   solve.refuses({"--nonsymmetric", "--random", "kms:0.5"}, "random and spd");
   solve.refuses({"--row", folder / "r.mtx"}, "--t");
   solve.refuses({"--t", folder / "c.npy", "--nonsymmetric"}, "contradict each other");
   write_matrix(folder / "long.npy", HostMatrix<double>::zeros(4, 1));
-  solve.refuses({"--t", folder / "c.npy", "--row", folder / "long.npy"}, "4 numbers");
+  solve.refuses({"--t", folder / "c.npy", "--row", folder / "long.npy", "--rhs", "1"}, "4 numbers");
 }
 
 TEST_CASE("toeplitz solve: superfast solves an indefinite matrix and fails for an eigenvalue") {
@@ -247,7 +248,8 @@ TEST_CASE("toeplitz solve refuses a file that is not finite and names it") {
   std::ofstream(folder / "nan.mtx") << "%%MatrixMarket matrix array real general\n3 1\n2\nnan\n0.5\n";
   std::ofstream(folder / "inf.mtx") << "%%MatrixMarket matrix array real general\n3 1\n2\n1\ninf\n";
   for (const char* bad : {"nan.mtx", "inf.mtx"})
-    for (const Words& options : {Words{"--t", folder / bad}, Words{"--t", folder / "good.mtx", "--b", folder / bad}}) {
+    for (const Words& options :
+         {Words{"--t", folder / bad, "--rhs", "1"}, Words{"--t", folder / "good.mtx", "--b", folder / bad}}) {
       const Outcome run = run_tesela(Words{"toeplitz", "solve"} + options);
       CAPTURE(options, run.err);
       CHECK(run.code == 2);
@@ -264,7 +266,7 @@ TEST_CASE("toeplitz solve is equally accurate for matrices of any size") {
     write_matrix(folder / "t.npy", scaled);
     for (const std::string& method : Words{"auto", "gohberg-semencul"} + eliminations) {
       CAPTURE(size, method);
-      CHECK(check(solve({"--t", folder / "t.npy", "--method", method}), "residual") <= 1e-15);
+      CHECK(check(solve({"--t", folder / "t.npy", "--rhs", "1", "--method", method}), "residual") <= 1e-15);
     }
   }
 }
@@ -286,7 +288,7 @@ TEST_CASE("toeplitz solve reads and writes files") {
       CHECK(report["problem"]["rhs"] == 3);
       CHECK(difference(read_matrix<double>(folder / "x.npy"), dense_solve(t, -0.5, b)) <= 1e-13);
     }
-  solve.refuses({"--t", folder / "b.npy"}, "not one row or column");
+  solve.refuses({"--t", folder / "b.npy", "--rhs", "1"}, "not one row or column");
   solve.refuses({"--t", folder / "t.npy", "--n", "5"}, "contradict each other");
   solve.refuses({"--n", "7", "--b", folder / "b.npy"}, "rows");
   solve.refuses({"--random", "odd"}, "is none of");
