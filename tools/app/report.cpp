@@ -295,9 +295,9 @@ void Report::print() const {
     const int runs = seconds["runs"];
     const double gflops = json_["gflops"];
     fmt::print("time    {:.4g} s{}{}; {:.4g} s in all, with input{} and output\n", seconds["compute"].get<double>(),
-               runs > 1             ? fmt::format(" (median of {})", runs)
-               : trace_dir_.empty() ? " (first run)"
-                                    : "",
+               runs > 1                                   ? fmt::format(" (median of {})", runs)
+               : trace_dir_.empty() && page_path_.empty() ? " (first run)"
+                                                          : "",
                gflops >= 1 ? fmt::format(", {:.1f} GFLOP/s", gflops) : "", seconds["total"].get<double>(),
                check_ ? ", checks" : "");
     fmt::print("ran on  {}, scheduler {}\n", counted(std::ssize(json_["workers"]), "worker"),

@@ -1,5 +1,8 @@
 """Linear algebra as task graphs of tiled codelets, on every core and every GPU."""
 
+import os as _os
+
+_os.environ.setdefault("STARPU_SILENT", "1")  # StarPU's remarks on calibration appear only with STARPU_SILENT=0
 from . import _names, _signatures
 from ._tesela import *
 from ._tesela import __version__

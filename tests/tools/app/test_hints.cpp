@@ -28,6 +28,7 @@ std::string file_in(const TemporaryFolder& folder, const std::string& name, cons
 
 TEST_CASE("a wrong word is answered with what exists") {
   says({"solve"}, "'solve' is not a command: lu (any square matrix), cholesky");
+  says({"sem", "d.csv", "y ~ x", "--out", "iv.npy"}, "--out: 'iv.npy': a table with names ends in .csv or .txt");
   says({"gesdd"}, "svd; ols solves problems of any rank");
   says({"dgesv"}, "lu (any square matrix)");
   says({"chlesky"}, "did you mean 'cholesky'?");

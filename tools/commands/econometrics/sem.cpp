@@ -223,12 +223,16 @@ const Command sem_command(
                      "columns depend on others where these leave up to this of them (default: 10 max(D, K + N) eps)")
           ->check(cli::between(0, 0.1));
       add_sizes(app, in.sizes, data);
-      add_output(app, Output::text, "-o,--out", o->out, "write the coefficients to FILE, as CSV");
+      const Check a_table = ends_with({".csv", ".txt"}, "a table with names");
+      add_output(app, Output::text, "-o,--out", o->out, "write the coefficients to FILE, as CSV")->check(a_table);
       add_output(app, Output::text, "--out-reduced", o->out_reduced,
-                 "write the reduced form, what each endogenous variable is of the instruments, to FILE, as CSV");
-      add_output(app, Output::text, "--out-fitted", o->out_fitted, "write fitted values to FILE, as CSV");
-      add_output(app, Output::text, "--out-residuals", o->out_residuals, "write residuals to FILE, as CSV");
-      add_output(app, Output::text, "--out-data", o->out_data, "write generated data to FILE, as CSV");
+                 "write the reduced form, what each endogenous variable is of the instruments, to FILE, as CSV")
+          ->check(a_table);
+      add_output(app, Output::text, "--out-fitted", o->out_fitted, "write fitted values to FILE, as CSV")
+          ->check(a_table);
+      add_output(app, Output::text, "--out-residuals", o->out_residuals, "write residuals to FILE, as CSV")
+          ->check(a_table);
+      add_output(app, Output::text, "--out-data", o->out_data, "write generated data to FILE, as CSV")->check(a_table);
       add_output(app, Output::text, "--out-model", o->out_model, "write the generated model to FILE");
       o->common.add_to(app, {.precision = false, .streams = 2});
       app.footer(
