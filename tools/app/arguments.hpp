@@ -25,7 +25,7 @@ struct Check {
 /// Accepts only these values. The help lists them.
 Check one_of(std::vector<std::string> values);
 
-/// Accepts a file with one of these endings, and special files, such as /dev/stdout. The message says that `what`, such
+/// Accepts files with these endings, and special files, such as /dev/stdout. The message says that `what`, such
 /// as "a page", has these endings.
 Check ends_with(std::vector<std::string> endings, std::string what);
 
@@ -48,8 +48,8 @@ class Option {
   /// Declares an earlier name of option `now`: an error together with it.
   Option* replaced_by(Option* now);
   Option* generates();  ///< describes generated input: the command then needs no file
-  /// Declares an input file that may be missing only if no other file is given either, if the command line names one of
-  /// the options `unless`, or if `wanted` returns false: random numbers in its place would be a surprise. The error
+  /// Declares an input file that may be missing only if no other file is given either, if the command line names an
+  /// option in `unless`, or if `wanted` returns false: random numbers in its place would be a surprise. The error
   /// message offers `way`, such as "--rhs K for K random right-hand sides".
   Option* belongs_to_files(std::vector<std::string> unless, std::string way, std::function<bool()> wanted = {});
   /// Declares an input file that the command may read without making it dense: it calls announce_dense_input() itself.

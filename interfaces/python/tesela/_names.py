@@ -51,7 +51,7 @@ KEYWORDS = {
 
 
 def meant(word: str, table: dict[str, str], names: Sequence[str]) -> str:
-    """Return what the word of another library is here, or the most similar name; empty for other words."""
+    """Return the name here for a word of another library, or the most similar name; empty for other words."""
     for others, instead in table.items():
         if word in others.split() and (table is not ATTRIBUTES or instead in names):
             return instead

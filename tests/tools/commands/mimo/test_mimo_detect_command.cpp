@@ -238,7 +238,7 @@ TEST_CASE("mimo detect refuses wrong use and names the place") {
   files.write(5);
   refused("the value at [1, 1, 0] (from zero)");
   write_array(files.y, {5, 1}, std::vector<Number>(5).data());
-  detect.refuses({"--h", files.folder / "none.npy", "--y", files.y}, "none.npy");
+  detect.refuses({"--h", files.folder / "none.npy", "--y", files.y, "--constellation", "bpsk"}, "none.npy");
   MimoTestFiles other;
   write_array(other.y, {5, 1}, std::vector<Number>(5).data());
   detect.refuses(other.words(), "5 x 1");
