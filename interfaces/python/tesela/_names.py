@@ -46,6 +46,7 @@ KEYWORDS = {
     "svd": {"k nev n_components rank": "largest", "full": "full_matrices"},
     "svdvals": {"k nev n_components rank": "largest"},
     "mimo_detect": {"noise sigma2 noise_variance snr": "n0, the variance of the noise"},
+    "start": {"sched policy STARPU_SCHED": "scheduler", "ncpu threads n_jobs workers": "cpus", "ncuda": "gpus"},
     "mimo_soft": {"noise sigma2 noise_variance snr": "n0, the variance of the noise"},
 }
 
