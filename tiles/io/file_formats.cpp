@@ -19,7 +19,7 @@ namespace {
 [[noreturn]] void fail_unrecognised(const std::string& name) {
   throw FileError(name,
                   "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file nor a table of numbers; a table "
-                  "with named columns is read with a formula");
+                  "with named columns is read with a formula, or without its header line");
 }
 
 std::string extension_of(const std::string& path) {

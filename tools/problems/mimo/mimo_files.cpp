@@ -53,7 +53,9 @@ template <class T>
 MimoFiles<T>::MimoFiles(const MimoInput& input) : input_(input), h_(input.h), y_(input.y) {
   std::vector<index_t> y = y_.dims();
   const auto& h = h_.dims();
-  require(y.size() == 2, command, "--y", fmt::format("{} is {}; signals x Nr, or Nr x signals", input.y, dims_of(y)));
+  require(y.size() == 2, command, "--y",
+          fmt::format("{} is {}; signals x Nr, or Nr x signals: y.reshape(1, -1) makes one signal of a vector", input.y,
+                      dims_of(y)));
   require(h.size() >= 2 && h.size() <= 3, command, "--h",
           fmt::format("{} is {}; Nr x Nt, or blocks x Nr x Nt", input.h, dims_of(h)));
   const bool one = h.size() == 2;
