@@ -1,0 +1,95 @@
+#include "tests/support/test.hpp"
+#include "tools/checks/factor_error.hpp"
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_template_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+using namespace tesela;
+
+namespace {
+
+/// Returns R, or U above L: random, with a dominant diagonal, times `unit` on and above it.
+template <class T>
+HostMatrix<T> factors(index_t n, T unit) {
+  const Generator<T> random{Pattern::uniform, 0, n, 3};
+  return filled<T>({n, n}, [&](index_t i, index_t j) {
+    const T element = i == j ? T(2) : random(i, j) / static_cast<T>(n);
+    return i <= j ? element * unit : element;
+  });
+}
+
+/// Returns P^T L U, or R^T R; row i of L U is row rows[i] of the result.
+template <class T>
+HostMatrix<T> product(const HostMatrix<T>& f, bool symmetric, const std::vector<index_t>& rows) {
+  const index_t n = f.rows();
+  HostMatrix<T> a(n, n);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      long double sum = 0;
+      for (index_t k = 0; k <= std::min(i, j); ++k)
+        sum += (symmetric ? static_cast<long double>(f(k, i)) : k == i ? 1.0L : static_cast<long double>(f(i, k))) *
+               static_cast<long double>(f(k, j));
+      a(symmetric ? i : rows[static_cast<std::size_t>(i)], j) = static_cast<T>(sum);
+    }
+  return a;
+}
+
+template <class T>
+double norm(const HostMatrix<T>& a) {
+  double size = 0;
+  for (index_t e = 0; e < a.size(); ++e) size = std::hypot(size, static_cast<double>(a.data()[e]));
+  return size;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("errors of factors are found, and their size is right", "", float, double) {
+  const auto eps = static_cast<double>(std::numeric_limits<TestType>::epsilon());
+  for (const bool symmetric : {false, true})
+    for (const index_t n : {1, 5, 64, 65, 600})  // 600: parts on several threads
+      for (const TestType unit : {TestType(1), std::ldexp(TestType(1), 40), std::ldexp(TestType(1), -40)}) {
+        CAPTURE(symmetric, n, unit);
+        std::vector<index_t> rows;
+        for (index_t i = 0; i < n; ++i) rows.push_back((i + n / 3) % n);
+        const HostMatrix<TestType> f = factors(n, unit), right = product(f, symmetric, rows);
+        const auto error = [&](const HostMatrix<TestType>& a) {
+          return (symmetric ? cholesky_error(a, f) : lu_error<TestType>(a, f, rows)).backward;
+        };
+        CHECK(error(right) <= 4 * eps);
+        // One wrong element in the first, a middle and the last column. The estimate has signs as random vectors, which
+        // give the norm of one element exactly.
+        const double planted = 0.01;
+        for (const index_t column : {index_t{0}, n / 2, n - 1}) {
+          HostMatrix<TestType> wrong = right.clone();
+          wrong(n / 2, column) += static_cast<TestType>(planted * norm(right));
+          CHECK(error(wrong) == Catch::Approx(planted).epsilon(0.02));
+        }
+        HostMatrix<TestType> bad = right.clone();
+        bad(n - 1, n - 1) = std::numeric_limits<TestType>::quiet_NaN();
+        CHECK_FALSE(error(bad) <= 1);
+        if (n < 2 || symmetric) continue;
+        std::swap(rows.front(), rows.back());
+        CHECK(error(right) > 1e-4);  // another permutation
+      }
+}
+
+TEST_CASE("growth and multipliers of LU are those of the factors") {
+  HostMatrix<double> f = factors(600, 1.0);
+  f(599, 2) = -3;
+  f(1, 598) = 50;
+  std::vector<index_t> rows;
+  for (index_t i = 0; i < 600; ++i) rows.push_back(i);
+  HostMatrix<double> a(600, 600);
+  for (index_t e = 0; e < a.size(); ++e) a.data()[e] = 0.5;
+  const FactorError error = lu_error<double>(a, f, rows);
+  CHECK(error.growth == 100);
+  CHECK(error.multipliers == 3);
+}
