@@ -54,12 +54,13 @@ Priority place_of(int gpus, bool square, index_t i, index_t j, int value = 0) {
 TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   if (runtime.gpus() > 0) {
-    constexpr index_t large = 16384, least = 32;
+    constexpr index_t large = 16384, for_several_gpus = 32768, least = 32;
     constexpr double tiles = 24;  // on a GPU
     const GpuRoom room(runtime);
     const bool fits = 2 * whole_bytes<double>(n) <= room.gpus * room.bytes;  // residues need memory, too
     const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
-    if (fits && !(from_host && n >= large)) return {nb, std::max(n, nb)};
+    const bool squares = (from_host && n >= large) || (room.gpus > 1 && n >= for_several_gpus);
+    if (fits && !squares) return {nb, std::max(n, nb)};
     const index_t suitable = std::clamp<index_t>(rounded(n / 16), 128, 2048);
     const double most = std::sqrt(room.bytes / (tiles * sizeof(double)));
     const index_t square = most < static_cast<double>(suitable) ? rounded(static_cast<index_t>(most)) : suitable;

@@ -9,8 +9,8 @@
 namespace tesela {
 
 /// Returns the tile shape for the Cholesky factorization of order n: whole tile rows with a GPU, squares on cores.
-/// Large matrices `from_host` memory and matrices larger than the GPUs' memory have squares, too, because only the
-/// upper triangle moves then.
+/// Large matrices `from_host` memory or on several GPUs and matrices larger than the GPUs' memory have squares, too,
+/// because only the upper triangle moves then.
 TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host = false);
 
 /// Returns the place where cholesky keeps tile (i, j) of an n x n matrix: a GPU. A tile that a task wrote at this place
@@ -27,8 +27,9 @@ MemoryPlan plan_cholesky(const WorkerCounts& workers, index_t n, std::size_t ele
 /// A       n x n. Its tiles are square, or wider by a whole number of their heights, or as wide as the matrix.
 /// Method  Step k factors the diagonal block (potrf), solves for the rest of tile row k (trsm) and subtracts the
 ///         products of that row from the rows below. The row of the next diagonal block is updated first. With GPUs the
-///         solves multiply by inverses of diagonal blocks of order 512 (Du Croz and Higham 1992). A matrix of square
-///         tiles that exceeds the GPUs' memory is factored in blocks of rows, one after the other (ColumnBlock).
+///         solves multiply by inverses of diagonal blocks of order 512 (Du Croz and Higham 1992), and square tiles of
+///         order 2048 are updated by residues (docs/gemm.md). A matrix of square tiles that exceeds the GPUs' memory is
+///         factored in blocks of rows, one after the other (ColumnBlock).
 template <class T>
 class CholeskyFactorization {
  public:
