@@ -84,6 +84,10 @@ MemoryPlan plan_cholesky(const WorkerCounts& workers, index_t n, std::size_t ele
   plan.hold_on_each({.shape = {mb, nb}, .at_once = down * (square ? (across + 1) / 2 : across) / workers.gpus});
   plan.hold_on_each({.shape = {mb, n}, .at_once = square ? 1.0 : 2.0});  // inverses, and diagonal blocks
   plan.hold_on_each({.shape = {inverted_block, nb}, .at_once = 2});
+  if (square && tiles_by_residues(workers, n, mb))
+    plan.hold_on_each(
+        {.shape = {mb, n},
+         .at_once = static_cast<double>(steps_at_once * moduli_for(element)) / static_cast<double>(element)});
   if (across == 1) plan_groups(plan, cholesky_groups(workers, n, mb, element), n, mb, element, 1, moduli_for(element));
   plan.task(3 * static_cast<double>(mb) * static_cast<double>(nb));
   return plan;
