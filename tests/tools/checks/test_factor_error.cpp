@@ -35,7 +35,9 @@ HostMatrix<T> product(const HostMatrix<T>& f, bool symmetric, const std::vector<
     for (index_t j = 0; j < n; ++j) {
       long double sum = 0;
       for (index_t k = 0; k <= std::min(i, j); ++k)
-        sum += (symmetric ? static_cast<long double>(f(k, i)) : k == i ? 1.0L : static_cast<long double>(f(i, k))) *
+        sum += (symmetric ? static_cast<long double>(f(k, i))
+                : k == i  ? 1.0L
+                          : static_cast<long double>(f(i, k))) *
                static_cast<long double>(f(k, j));
       a(symmetric ? i : rows[static_cast<std::size_t>(i)], j) = static_cast<T>(sum);
     }
