@@ -179,7 +179,7 @@ TEST_CASE("inputs from pipes give the results of files") {
   REQUIRE(run_tesela({"generate", "--m", "30", "--n", "1", "--out", folder / "b.npy"}).code == 0);
   for (const auto& [line, piped] : {
            std::pair<std::string, std::string>{"ols --a $D/a.npy --b $D/b.npy --out $D/x.npy",
-                     "ols --a - --b $D/b.npy --out $D/x.npy < $D/a.npy"},
+                                               "ols --a - --b $D/b.npy --out $D/x.npy < $D/a.npy"},
            {"ols --a $D/a.npy --b $D/b.npy --out $D/x.npy", "ols --a $D/a.npy --b <(cat $D/b.npy) --out $D/x.npy"},
            {"ols --a $D/a.npy --b $D/b.npy --out $D/x.npy",
             "ols --a <(cat $D/a.mtx) --b <(cat $D/b.npy) --out $D/x.npy"},
