@@ -43,4 +43,14 @@ int bdsdc(index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt);
 template <class T>
 int lasq1(index_t n, T* d, T* e);
 
+/// Computes B = U diag(d) V^T for an upper bidiagonal B with n rows, and n + 1 columns if `extra`, by implicit QR steps
+/// (LAPACK lasdq).
+///
+/// d, e     diagonal (n) and super-diagonal (n - 1, or n if `extra`); d becomes the values, descending, and e is
+///          overwritten.
+/// u, vt    n rows, and n or n + 1 rows: replaced by u U, of its first n columns, and by V^T vt.
+/// Returns  LAPACK's info: positive if a value did not converge.
+template <class T>
+int lasdq(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt);
+
 }  // namespace tesela::lapack
