@@ -55,43 +55,52 @@ struct Bidiagonal {
   }
 };
 
-/// Computes the values.
+/// Returns the values.
 template <class T>
 BidiagonalSvd<T> values_of(Bidiagonal b) {
   BidiagonalSvd<T> result;
   b.e.resize(b.d.size());  // lasq1 uses n numbers
   result.info = lapack::lasq1(b.n(), b.d.data(), b.e.data());
-  if (!result.ok()) return result;
-  for (const double value : b.d) result.values.push_back(static_cast<T>(value));
+  if (result.ok()) result.values.assign(b.d.begin(), b.d.end());
   return result;
 }
 
-/// Adds the vectors by bdsdc.
+/// Returns the values, and the vectors by bdsdc.
 template <class T>
-void add_vectors(Bidiagonal b, BidiagonalSvd<T>& result) {
+BidiagonalSvd<T> by_lapack(Bidiagonal b) {
+  BidiagonalSvd<T> result = values_of<T>(b);
+  if (!result.ok()) return result;
   const index_t n = b.n();
   HostMatrix<double> u(n, n), vt(n, n);
   b.e.resize(b.d.size());
   result.info = lapack::bdsdc(n, b.d.data(), b.e.data(), u.data(), u.ld(), vt.data(), vt.ld());
-  if (!result.ok()) return result.values.clear();
+  if (!result.ok()) {
+    result.values.clear();
+    return result;
+  }
   result.v.emplace(converted<T>(vt, true));
   result.u.emplace(in_precision<T>(std::move(u)));
+  return result;
 }
 
-/// Adds the vectors by a task graph.
+/// Returns values and vectors by a task graph.
 template <class T>
-void add_vectors(Runtime& runtime, const Bidiagonal& b, BidiagonalSvd<T>& result) {
+BidiagonalSvd<T> by_graph(Runtime& runtime, const Bidiagonal& b) {
   const index_t n = b.n();
   const TileShape tile{512, 256};
   HostMatrix<double> u(n, n), v(n, n);
+  BidiagonalSvd<T> result;
   {
     const auto U = TileMatrix<double>::map(runtime, u.data(), n, n, n, tile, "U"),
                V = TileMatrix<double>::map(runtime, v.data(), n, n, n, tile, "V");
-    result.info = detail::bidiagonal_tree(runtime, b.d, b.e, U, V);
+    const detail::BidiagonalTriples found = detail::bidiagonal_tree(runtime, b.d, b.e, U, V);
+    result.info = found.info;
+    result.values.assign(found.values.begin(), found.values.end());
   }
-  if (!result.ok()) return result.values.clear();
+  if (!result.ok()) return result;
   result.u.emplace(in_precision<T>(std::move(u)));
   result.v.emplace(in_precision<T>(std::move(v)));
+  return result;
 }
 
 }  // namespace
@@ -99,23 +108,16 @@ void add_vectors(Runtime& runtime, const Bidiagonal& b, BidiagonalSvd<T>& result
 template <class T>
 BidiagonalSvd<T> bidiagonal_svd(std::span<const T> d, std::span<const T> e, bool vectors) {
   const Bidiagonal b(d, e);
-  BidiagonalSvd<T> result = values_of<T>(b);
-  if (vectors && result.ok()) add_vectors(b, result);
-  return result;
+  return vectors ? by_lapack<T>(b) : values_of<T>(b);
 }
 
 template <class T>
 BidiagonalSvd<T> bidiagonal_svd(Runtime& runtime, std::span<const T> d, std::span<const T> e, bool vectors) {
   const Bidiagonal b(d, e);
-  BidiagonalSvd<T> result = values_of<T>(b);
-  if (!vectors || !result.ok()) return result;
-  if (b.n() >= graph_from && runtime.cpus() > 0 && runtime.ranks() == 1 && b.finite()) {
-    add_vectors(runtime, b, result);
-  } else {
-    const blas::Threads threads(blas::threads_for(b.n(), std::max(runtime.cpus(), 1)));
-    add_vectors(b, result);
-  }
-  return result;
+  if (!vectors) return values_of<T>(b);
+  if (b.n() >= graph_from && runtime.cpus() > 0 && runtime.ranks() == 1 && b.finite()) return by_graph<T>(runtime, b);
+  const blas::Threads threads(blas::threads_for(b.n(), std::max(runtime.cpus(), 1)));
+  return by_lapack<T>(b);
 }
 
 #define TESELA_INSTANTIATE(T)                                                             \

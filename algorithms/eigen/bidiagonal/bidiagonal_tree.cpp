@@ -1,5 +1,5 @@
 #include <tesela/algorithms/eigen/bidiagonal/bidiagonal_tree.hpp>
-#include <tesela/algorithms/eigen/bidiagonal/singular_merge.hpp>
+#include <tesela/algorithms/eigen/internal/singular_merge.hpp>
 #include <tesela/codelets/eigen/bidiagonal/bidiagonal_merge.hpp>
 #include <tesela/codelets/eigen/merge.hpp>
 
@@ -12,6 +12,7 @@ namespace tesela::detail {
 namespace {
 
 using kernels::BidiagonalLeaf;
+using kernels::BidiagonalValues;
 using kernels::CopyRow;
 
 /// Returns the exponent that scales B so that its largest element is in [1/2, 1).
@@ -45,7 +46,9 @@ class BidiagonalTree {
       roots_.push_back(halve(rows.begin, rows.size(), 0));
   }
 
-  int run(const TileMatrix<double>& u, const TileMatrix<double>& v) {
+  BidiagonalTriples run(std::span<const double> d, std::span<const double> e, const TileMatrix<double>& u,
+                        const TileMatrix<double>& v) {
+    const TileMatrix<double> values = insert_values(d, e);
     int height = 0;
     for (Node& node : nodes_) {
       if (node.height == 0) insert_leaf(node);
@@ -54,7 +57,10 @@ class BidiagonalTree {
     for (int level = 1; level <= height; ++level) merge_level(level);
     place(u, v);
     nodes_.clear();
-    return static_cast<int>(g_.wait().info);
+    BidiagonalTriples result;
+    result.info = static_cast<int>(g_.wait().info);
+    if (result.info == 0 && shape_.n > 0) result.values = numbers_of(values(0, 0));
+    return result;
   }
 
  private:
@@ -78,6 +84,19 @@ class BidiagonalTree {
     }
     nodes_.push_back(std::move(node));
     return nodes_.size() - 1;
+  }
+
+  TileMatrix<double> insert_values(std::span<const double> d, std::span<const double> e) {
+    std::vector<double> b(d.begin(), d.end());
+    b.insert(b.end(), e.begin(), e.end());
+    b.resize(2 * d.size(), 0.0);
+    TileMatrix<double> values = one_tile<double>(g_.runtime(), shape_.n, 1, "values");
+    if (shape_.n == 0) return values;
+    const auto tile = one_tile(g_.runtime(), shape_.n, b, "B");
+    Priority first = on_core;
+    first.value = highest_priority;
+    g_.insert<BidiagonalValues>(first, {}, tile(0, 0), values(0, 0), g_.status());
+    return values;
   }
 
   void insert_leaf(Node& node) {
@@ -158,9 +177,10 @@ class BidiagonalTree {
 
 }  // namespace
 
-int bidiagonal_tree(Runtime& runtime, std::span<const double> d, std::span<const double> e, const TileMatrix<double>& u,
-                    const TileMatrix<double>& v, const BidiagonalTreeOptions& options) {
-  return BidiagonalTree(runtime, d, e, options).run(u, v);
+BidiagonalTriples bidiagonal_tree(Runtime& runtime, std::span<const double> d, std::span<const double> e,
+                                  const TileMatrix<double>& u, const TileMatrix<double>& v,
+                                  const BidiagonalTreeOptions& options) {
+  return BidiagonalTree(runtime, d, e, options).run(d, e, u, v);
 }
 
 }  // namespace tesela::detail

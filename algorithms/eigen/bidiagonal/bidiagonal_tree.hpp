@@ -3,6 +3,7 @@
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <span>
+#include <vector>
 
 namespace tesela::detail {
 
@@ -13,12 +14,17 @@ struct BidiagonalTreeOptions {
   index_t batch = 0;  ///< roots, and columns of vectors, per task
 };
 
-/// Computes U and V with B = U S V^T, S descending, of the upper bidiagonal matrix B with diagonal d (n) and
-/// super-diagonal e (n - 1), finite numbers, by divide and conquer as a task graph on cores (M. Gu, S. Eisenstat, SIAM
-/// J. Matrix Anal. Appl. 16, 1995). The first columns alone if U and V have fewer than n.
-///
-/// Returns  0, or 1 + a row of B near which a leaf did not converge.
-int bidiagonal_tree(Runtime& runtime, std::span<const double> d, std::span<const double> e, const TileMatrix<double>& u,
-                    const TileMatrix<double>& v, const BidiagonalTreeOptions& options = {});
+/// Result of bidiagonal_tree.
+struct BidiagonalTriples {
+  std::vector<double> values;  ///< descending; empty if an iteration did not converge
+  int info = 0;                ///< 0, or the first nonzero status of a task
+};
+
+/// Computes B = U S V^T of the upper bidiagonal matrix B with diagonal d (n) and super-diagonal e (n - 1), finite
+/// numbers, as a task graph on cores: U and V (n x n) by divide and conquer (M. Gu, S. Eisenstat, SIAM J. Matrix Anal.
+/// Appl. 16, 1995), and S by dqds in a task of its own, since divide and conquer finds it to a few eps ||B|| alone.
+BidiagonalTriples bidiagonal_tree(Runtime& runtime, std::span<const double> d, std::span<const double> e,
+                                  const TileMatrix<double>& u, const TileMatrix<double>& v,
+                                  const BidiagonalTreeOptions& options = {});
 
 }  // namespace tesela::detail

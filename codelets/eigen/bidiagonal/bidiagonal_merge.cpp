@@ -25,6 +25,13 @@ void BidiagonalLeaf::cpu(const Args& args, In<double> b, Out<double> values, Out
   if (failed != 0 && *info.data == 0) *info.data = std::max(1, failed);
 }
 
+void BidiagonalValues::cpu(const Args&, In<double> b, Out<double> values, InOut<int> info) {
+  std::vector<double> e(&b(0, 1), &b(0, 1) + b.rows);
+  std::copy_n(&b(0, 0), b.rows, values.data);
+  const int failed = lapack::lasq1(b.rows, values.data, e.data());
+  if (failed != 0 && *info.data == 0) *info.data = failed;
+}
+
 void SingularRoots::cpu(const Args& args, In<double> poles, Out<double> roots) {
   roots_of<double, Equation::singular_value>(poles, 1, args.first, roots);
 }

@@ -33,6 +33,22 @@ struct BidiagonalLeaf {
                   InOut<int> info);
 };
 
+/// Computes all values of a bidiagonal matrix to nearly full relative accuracy by the dqds algorithm (LAPACK lasq1).
+///
+/// b        n x 2: diagonal, and super-diagonal with n - 1 entries.
+/// values   n x 1, descending.
+/// info     nonzero if a value did not converge.
+struct BidiagonalValues {
+  static constexpr auto name = "bidiagonal_values";
+  static constexpr std::uint32_t color = 0x64b5cd;
+  struct Args {};
+  static double flops(const Args&, Shape b, Shape, Shape) {
+    const auto n = static_cast<double>(b.rows);
+    return 20 * n * n;
+  }
+  static void cpu(const Args& args, In<double> b, Out<double> values, InOut<int> info);
+};
+
 /// Computes roots args.first … as SecularRoots does, rho = 1.
 struct SingularRoots {
   static constexpr auto name = "singular_roots";

@@ -38,27 +38,31 @@ Bidiagonal random_bidiagonal(index_t n, unsigned seed) {
   return bidiagonal(n, normal, normal);
 }
 
-struct Vectors {
+struct Triples {
   HostMatrix<double> u, v;
+  std::vector<double> values = {};
 };
 
-Vectors solve(Runtime& runtime, const Bidiagonal& b, const detail::BidiagonalTreeOptions& options) {
+Triples solve(Runtime& runtime, const Bidiagonal& b, const detail::BidiagonalTreeOptions& options) {
   const index_t n = b.n();
-  Vectors found{{n, n}, {n, n}};
+  Triples found{{n, n}, {n, n}};
   {
     const auto U = TileMatrix<double>::map(runtime, found.u.data(), n, n, found.u.ld(), {70, 40}, "U"),
                V = TileMatrix<double>::map(runtime, found.v.data(), n, n, found.v.ld(), {50, 90}, "V");
-    REQUIRE(detail::bidiagonal_tree(runtime, b.d, b.e, U, V, options) == 0);
+    detail::BidiagonalTriples triples = detail::bidiagonal_tree(runtime, b.d, b.e, U, V, options);
+    REQUIRE(triples.info == 0);
+    found.values = std::move(triples.values);
   }
   return found;
 }
 
-/// Checks residual and orthogonality with LAPACK's values.
-void check(const Bidiagonal& b, const Vectors& found) {
+/// Checks the values, and residual and orthogonality with them.
+void check(const Bidiagonal& b, const Triples& found) {
   const BidiagonalSvd<double> reference = bidiagonal_svd<double>(b.d, b.e, false);
   REQUIRE(reference.ok());
+  CHECK(found.values == reference.values);
   const SvdBounds bounds = svd_bounds<double>(b.n(), b.n());
-  const SvdError error = svd_error(b.dense(), reference.values, found.u, found.v);
+  const SvdError error = svd_error(b.dense(), found.values, found.u, found.v);
   CAPTURE(b.n(), error.residual, error.orthogonality_u, error.orthogonality_v, bounds.value, bounds.orthogonality);
   CHECK(error.residual <= bounds.value);
   CHECK(error.orthogonality_u <= bounds.orthogonality);
@@ -137,12 +141,12 @@ CORES_TEST_CASE("bidiagonal_tree decomposes matrices of special kinds") {
 
 CORES_TEST_CASE("bidiagonal_tree: a power of two does not change the vectors") {
   const Bidiagonal b = random_bidiagonal(100, 5);
-  const Vectors one = solve(runtime, b, {leaf, 30, 20});
+  const Triples one = solve(runtime, b, {leaf, 30, 20});
   for (const int power : {-1000, -60, 3, 1000}) {
     Bidiagonal other = b;
     for (auto* numbers : {&other.d, &other.e})
       for (double& number : *numbers) number = std::ldexp(number, power);
-    const Vectors found = solve(runtime, other, {leaf, 30, 20});
+    const Triples found = solve(runtime, other, {leaf, 30, 20});
     CHECK(std::equal(one.u.data(), one.u.data() + one.u.size(), found.u.data()));
     CHECK(std::equal(one.v.data(), one.v.data() + one.v.size(), found.v.data()));
   }
@@ -150,18 +154,18 @@ CORES_TEST_CASE("bidiagonal_tree: a power of two does not change the vectors") {
 
 TEST_CASE("bidiagonal_tree returns the same bits with any scheduler and any number of cores") {
   const Bidiagonal b = random_bidiagonal(150, 6);
-  std::vector<Vectors> all;
+  std::vector<Triples> all;
   for (const char* scheduler : {"eager", "lws", "eager", "lws"}) {
     shared_runtime.reset();
     Runtime runtime({.cpus = all.size() < 2 ? 1 : 2, .gpus = 0, .scheduler = scheduler});
     all.push_back(solve(runtime, b, {leaf, 30, 20}));
     check(b, all.back());
-    const auto same = [&](HostMatrix<double> Vectors::*x) {
+    const auto same = [&](HostMatrix<double> Triples::*x) {
       const HostMatrix<double>&first = all.front().*x, &last = all.back().*x;
       return std::equal(first.data(), first.data() + first.size(), last.data());
     };
-    CHECK(same(&Vectors::u));
-    CHECK(same(&Vectors::v));
+    CHECK(same(&Triples::u));
+    CHECK(same(&Triples::v));
   }
 }
 

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/eigen/bidiagonal/singular_merge.hpp>
+#include <tesela/algorithms/eigen/internal/singular_merge.hpp>
 #include <tesela/codelets/eigen/bidiagonal/bidiagonal_merge.hpp>
 
 #include <algorithm>
