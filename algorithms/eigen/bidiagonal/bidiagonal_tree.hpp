@@ -22,7 +22,7 @@ struct BidiagonalTriples {
 
 /// Computes B = U S V^T of the upper bidiagonal matrix B with diagonal d (n) and super-diagonal e (n - 1), finite
 /// numbers, as a task graph on cores: U and V (n x n) by divide and conquer (M. Gu, S. Eisenstat, SIAM J. Matrix Anal.
-/// Appl. 16, 1995), and S by dqds in a task of its own, since divide and conquer finds it to a few eps ||B|| alone.
+/// Appl. 16, 1995). A separate task computes S by dqds, since divide and conquer has errors of a few eps ||B||.
 BidiagonalTriples bidiagonal_tree(Runtime& runtime, std::span<const double> d, std::span<const double> e,
                                   const TileMatrix<double>& u, const TileMatrix<double>& v,
                                   const BidiagonalTreeOptions& options = {});

@@ -53,8 +53,8 @@ std::vector<DeflationPair<T>> sorted_pairs(const MergeHalf<T>& upper, T upper_fa
                                            T lower_factor);
 
 /// Deflates sorted pairs; the first `fixed` ones stay. Two cases (J. Cuppen, Numer. Math. 36, 1981; J. Dongarra, D.
-/// Sorensen, SIAM J. Sci. Stat. Comput. 8, 1987): rho |z| is at most the tolerance, so that the pair is that of an
-/// eigenvector; or two values are so close that a rotation of their vectors makes one an eigenvector.
+/// Sorensen, SIAM J. Sci. Stat. Comput. 8, 1987): rho |z| is at most the tolerance, so that the vector
+/// is an eigenvector; or two values are so close that a rotation of their vectors makes one an eigenvector.
 template <class T>
 Deflation<T> deflate(std::vector<DeflationPair<T>> pairs, T rho, T tolerance, std::size_t fixed = 0);
 
