@@ -83,13 +83,22 @@ def plain(*arrays: ArrayLike) -> bool:
 def each(function: Callable[..., Any], dimensions: tuple[int, ...], *arrays: Array) -> Any:
     """Calls a function for each matrix of stacks, and stacks its results.
 
-    `dimensions` has the dimensions of one item of each array; leading dimensions are broadcast as NumPy's.
+    `dimensions` has the dimensions of one item of each array; leading dimensions are broadcast as NumPy's. The message
+    of a LinAlgError begins with the place of its item.
     """
     shape = np.broadcast_shapes(*(a.shape[: a.ndim - d] for a, d in zip(arrays, dimensions)))
     if shape == ():
         return function(*arrays)
     items = [np.broadcast_to(a, shape + a.shape[a.ndim - d:]) for a, d in zip(arrays, dimensions)]
-    results = [function(*(a[index] for a in items)) for index in np.ndindex(shape)]
+
+    def call(index: tuple[int, ...]) -> Any:
+        try:
+            return function(*(a[index] for a in items))
+        except np.linalg.LinAlgError as error:
+            error.args = (f"matrix {index if len(index) > 1 else index[0]} of the stack: {error}", *error.args[1:])
+            raise
+
+    results = [call(index) for index in np.ndindex(shape)]
     if not results:  # the shapes of one result
         samples = [np.eye(*a.shape[-d:], dtype=a.dtype) if d == 2 else
                    np.full(a.shape[a.ndim - d:], 1 if a.dtype.kind == "f" else 0, a.dtype)

@@ -43,6 +43,13 @@ def test_stacks_of_matrices():
     assert u.shape == (2, 3, 5, 4) and s.shape == (2, 3, 4) and vh.shape == (2, 3, 4, 4)
     assert norm((u * s[..., None, :]) @ vh - a) <= 1e-13 * norm(a)
     assert tesela.svdvals(a).shape == (2, 3, 4)
+    a[1, 2, 4, 0] = np.nan
+    for function in (tesela.svd, tesela.svdvals):
+        with pytest.raises(np.linalg.LinAlgError, match=r"^matrix \(1, 2\) of the stack: a\[4, 0\] is not finite") as caught:
+            function(a)
+        assert caught.value.status == "not finite"  # type: ignore[attr-defined]
+    with pytest.raises(np.linalg.LinAlgError, match="^matrix 2 of the stack: "):
+        tesela.svdvals(a[1])
 
 
 @pytest.mark.parametrize("shape", [(6, 4), (4, 6), (2, 6, 4)])
