@@ -42,9 +42,10 @@ Shape shape_of(std::span<const char> bytes, const std::string& name) {
     parse_empty(bytes, shape);
     return shape;
   }
-  for (; !text.at_line_end(); ++shape.cols) {
+  bool open = false;  // the number after a separator is missing
+  for (; !text.at_line_end() || open; ++shape.cols) {
     text.word();
-    text.skip_separator();
+    open = text.skip_separator();
   }
   do {
     ++shape.rows;
@@ -79,7 +80,7 @@ HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::ui
       if (j > 0 && text.at_line_end())
         text.fail("the row has " + std::to_string(j) + " numbers, and the first row has " + std::to_string(shape.cols));
       if (j > 0) text.skip_separator();
-      matrix(i, j) = text.real_number<T>(false, !counts || counts(i, j));
+      matrix(i, j) = text.real_number<T>(false, !counts || counts(i, j), j + 1);
       if (j + 1 == shape.cols && !text.at_line_end())
         text.fail("the row has more numbers than the first row, which has " + std::to_string(shape.cols));
     }
