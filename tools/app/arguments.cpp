@@ -62,9 +62,10 @@ Check one_of(std::vector<std::string> values) {
           member.get_description()};
 }
 
-Check ends_with(std::vector<std::string> endings, std::string what) {
-  return {[endings = std::move(endings), what = std::move(what)](std::string& path) {
+Check ends_with(std::vector<std::string> endings, std::string what, bool or_no_ending) {
+  return {[endings = std::move(endings), what = std::move(what), or_no_ending](std::string& path) {
             const auto fits = [&path](const std::string& ending) { return path.ends_with(ending); };
+            if (or_no_ending && !std::filesystem::path(path).has_extension()) return std::string();
             std::error_code ignored;
             if (std::ranges::any_of(endings, fits) || path.empty() || path == "-" || path.starts_with("/dev/") ||
                 std::filesystem::is_fifo(path, ignored))

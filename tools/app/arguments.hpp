@@ -26,8 +26,8 @@ struct Check {
 Check one_of(std::vector<std::string> values);
 
 /// Accepts files with these endings, and special files, such as /dev/stdout. The message says that `what`, such
-/// as "a page", has these endings.
-Check ends_with(std::vector<std::string> endings, std::string what);
+/// as "a page", has these endings. `or_no_ending` accepts a name without one, too.
+Check ends_with(std::vector<std::string> endings, std::string what, bool or_no_ending = false);
 
 /// An option of a command. Each setter returns the option, so that calls chain.
 class Option {

@@ -123,7 +123,7 @@ def test_copies_are_reported():
     assert tesela.wls(f, b, np.ones(60)).copied == ("a", "b")
 
 
-@pytest.mark.parametrize("call", ["qr(a, mode='r', overwrite_a=True).r is a", "lstsq(a, b, overwrite_a=True).rank == 1500"])
+@pytest.mark.parametrize("call", ["qr(a, mode='r', overwrite_a=True).r is a", "lstsq(a, b, overwrite_a=True).rank == 1200"])
 def test_overwriting_needs_no_second_array(call):
     check(
         f"""
@@ -132,12 +132,12 @@ def test_overwriting_needs_no_second_array(call):
         tesela.start(gpus=0)
         a, b = np.ones((600, 400), order="F"), np.ones(600)
         tesela.qr(a, mode="r"), tesela.lstsq(a, b)
-        a, b = np.empty((12000, 1500), order="F"), np.ones(12000)
+        a, b = np.empty((30000, 1200), order="F"), np.ones(30000)
         np.random.default_rng(0).standard_normal(out=a.T)
         before = peak()
         print({call.replace("qr(", "tesela.qr(").replace("lstsq(", "tesela.lstsq(")})
         scratch = (peak() - before) / a.nbytes
-        print(scratch if scratch >= 1 else "scratch")  # block factors, tasks
+        print(scratch if scratch >= 1 else "scratch")  # BLAS buffers, block factors, tasks
         """,
         "True\nscratch\n",
     )

@@ -177,10 +177,9 @@ TEST_CASE("inputs from pipes give the results of files") {
   std::ofstream(folder / "points") << "1 0 0\n-1 0 1\n";
   REQUIRE(run_tesela({"generate", "--m", "20", "--n", "2", "--out", folder / "data.npy"}).code == 0);
   REQUIRE(run_tesela({"generate", "--m", "30", "--n", "1", "--out", folder / "b.npy"}).code == 0);
-  const std::string gone = folder / "x.npy";
   for (const auto& [line, piped] : {
-           std::pair{"ols --a $D/a.npy --b $D/b.npy --out $D/x.npy",
-                     "ols --a - --b $D/b.npy --out $D/x.npy < $D/a.npy"},
+           std::pair<std::string, std::string>{"ols --a $D/a.npy --b $D/b.npy --out $D/x.npy",
+                                               "ols --a - --b $D/b.npy --out $D/x.npy < $D/a.npy"},
            {"ols --a $D/a.npy --b $D/b.npy --out $D/x.npy", "ols --a $D/a.npy --b <(cat $D/b.npy) --out $D/x.npy"},
            {"ols --a $D/a.npy --b $D/b.npy --out $D/x.npy",
             "ols --a <(cat $D/a.mtx) --b <(cat $D/b.npy) --out $D/x.npy"},
@@ -189,21 +188,22 @@ TEST_CASE("inputs from pipes give the results of files") {
             "gemm --a <(cat $D/a.npy) --b <(cat $D/a.npy) --out $D/x.npy"},
            {"toeplitz solve --t $D/b.npy --b $D/b.npy --out $D/x.npy",
             "toeplitz solve --t <(cat $D/b.npy) --b - --out $D/x.npy < $D/b.npy"},
-           {"sem --data $D/data.csv --model $D/model.txt --method ols --out $D/x.npy",
-            "sem --data - --model <(cat $D/model.txt) --method ols --out $D/x.npy < $D/data.csv"},
-           {"sem --data $D/data.npy --names $D/names --model $D/model.txt --method ols --out $D/x.npy",
-            "sem --data <(cat $D/data.npy) --names <(cat $D/names) --model - --method ols --out $D/x.npy < "
+           {"sem --data $D/data.csv --model $D/model.txt --method ols --out $D/x.csv",
+            "sem --data - --model <(cat $D/model.txt) --method ols --out $D/x.csv < $D/data.csv"},
+           {"sem --data $D/data.npy --names $D/names --model $D/model.txt --method ols --out $D/x.csv",
+            "sem --data <(cat $D/data.npy) --names <(cat $D/names) --model - --method ols --out $D/x.csv < "
             "$D/model.txt"},
            {"mimo detect --signals 20 --constellation $D/points --out-s $D/x.npy",
             "mimo detect --signals 20 --constellation - --out-s $D/x.npy < $D/points"},
        }) {
     CAPTURE(line, piped);
-    const Outcome from_files = shell(folder, std::string("$T ") + line);
+    const Outcome from_files = shell(folder, "$T " + line);
     CAPTURE(from_files.err);
     REQUIRE(from_files.code == 0);
+    const std::string gone = folder / (line.find("$D/x.csv") == std::string::npos ? "x.npy" : "x.csv");
     const std::string wanted = contents(gone);
     fs::remove(gone);
-    const Outcome from_pipes = shell(folder, std::string("$T ") + piped);
+    const Outcome from_pipes = shell(folder, "$T " + piped);
     CAPTURE(from_pipes.err);
     CHECK(from_pipes.code == 0);
     CHECK(contents(gone) == wanted);

@@ -223,7 +223,7 @@ const Command sem_command(
                      "columns depend on others where these leave up to this of them (default: 10 max(D, K + N) eps)")
           ->check(cli::between(0, 0.1));
       add_sizes(app, in.sizes, data);
-      const Check a_table = ends_with({".csv", ".txt"}, "a table with names");
+      const Check a_table = ends_with({".csv", ".txt"}, "a table with names", true);
       add_output(app, Output::text, "-o,--out", o->out, "write the coefficients to FILE, as CSV")->check(a_table);
       add_output(app, Output::text, "--out-reduced", o->out_reduced,
                  "write the reduced form, what each endogenous variable is of the instruments, to FILE, as CSV")
