@@ -73,9 +73,13 @@ HostMatrix<T> generate(const BlockCyclic& part, const RandomMatrix& matrix, std:
   return here(element);
 }
 
-template HostMatrix<float> generate(Shape, const RandomMatrix&, std::uint64_t);
-template HostMatrix<double> generate(Shape, const RandomMatrix&, std::uint64_t);
-template HostMatrix<float> generate(const BlockCyclic&, const RandomMatrix&, std::uint64_t);
-template HostMatrix<double> generate(const BlockCyclic&, const RandomMatrix&, std::uint64_t);
+#define TESELA_INSTANTIATE(T)                                                 \
+  template HostMatrix<T> generate(Shape, const RandomMatrix&, std::uint64_t); \
+  template HostMatrix<T> generate(const BlockCyclic&, const RandomMatrix&, std::uint64_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -16,9 +16,13 @@ void Scal<T>::cpu(const Args& args, InOut<T> a) {
     for (index_t i = 0; i < a.rows; ++i) a(i, j) *= args.alpha;
 }
 
-template struct Fill<float>;
-template struct Fill<double>;
-template struct Scal<float>;
-template struct Scal<double>;
+#define TESELA_INSTANTIATE(T) \
+  template struct Fill<T>;    \
+  template struct Scal<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

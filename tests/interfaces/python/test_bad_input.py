@@ -23,7 +23,6 @@ EVERY = pytest.mark.parametrize("call", ONE_MATRIX)
 @pytest.mark.parametrize(
     "wrong",
     [
-        np.eye(2, dtype=complex),
         np.eye(2, dtype=object),
         np.array([["1", "0"], ["0", "1"]]),
         np.zeros(2, dtype="f8,f8"),

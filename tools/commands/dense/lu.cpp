@@ -76,6 +76,7 @@ void resolve(Options& o) {
 template <class T>
 int run(Options o) {
   Report report("lu", o.common);
+  require_holds_numbers("lu", o.common, {{"--out-l", &o.out_l}, {"--out-u", &o.out_u}});
   const RandomMatrix random = parse_random_kind(o.random);
   resolve(o);
   if (o.common.plan) return run_plan<T>(o, DirectKind::lu, "lu");
@@ -85,7 +86,7 @@ int run(Options o) {
   report.problem() = o.describe();
   report.problem()["pivot"] = o.pivot;
   const auto n = static_cast<double>(o.n);
-  const double flops = 2 * n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs);
+  const double flops = flops_each<T> * (2 * n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs));
   const bool written = !o.out_l.empty() || !o.out_u.empty() || !o.out_rows.empty();
   std::optional<RangeScaling<T>> scaling;
   DirectProblem<T> scaled{p.kind, o.tile, o.n};  // D A E and D B
@@ -121,11 +122,12 @@ int run(Options o) {
   }
   check_solution(o, p, bound, report);
   if (!report.good()) return report.finish();
-  HostMatrix<T> lower, upper, numbers(o.n, 1);
+  HostMatrix<T> lower, upper;
+  HostMatrix<real_t<T>> numbers(o.n, 1);
   if (!o.out_l.empty()) lower = triangle(shown.work, false);
   if (!o.out_u.empty()) upper = triangle(shown.work, true);
   for (index_t i = 0; i < o.n; ++i)
-    numbers(i, 0) = static_cast<T>((rows.empty() ? i : rows[static_cast<std::size_t>(i)]) + 1);
+    numbers(i, 0) = static_cast<real_t<T>>((rows.empty() ? i : rows[static_cast<std::size_t>(i)]) + 1);
   write_matrices(report, {{"L", o.out_l, lower}, {"U", o.out_u, upper}, {"the order of rows", o.out_rows, numbers}});
   return report.finish();
 }
@@ -139,13 +141,15 @@ const Command lu_command(Command::Group::top, "lu", "P A = L U, and A X = B", []
   add_output(app, Output::matrix, "--out-u", o->out_u, "write U to FILE");
   add_output(app, Output::matrix, "--out-rows", o->out_rows,
              "write the row numbers of A in the order of P A, from 1, to FILE");
-  o->common.add_to(app, {.streams = 2});  // panels beside updates
+  o->common.add_to(app, {.complex = true, .streams = 2});  // panels beside updates
   app.footer(
       "Examples:\n"
       "  tesela lu --a A.mtx --b B.mtx --out X.mtx\n"
       "  tesela lu --n 4000 --pivot none --random kappa:1e3 --json -\n"
+      "  tesela lu --n 1000 --rhs 3 --precision z\n"
       "  tesela lu --n 300 --by stages --random kappa:1e3");
-  return std::function<int()>([o] { return run_in_precision(*o, run<float>, run<double>); });
+  return std::function<int()>(
+      [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run<T>(options); }); });
 });
 
 }  // namespace
