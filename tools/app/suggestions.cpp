@@ -39,11 +39,14 @@ struct Elsewhere {
   std::string_view names, commands;
 };
 
-constexpr std::array<Elsewhere, 11> elsewhere{{
+constexpr std::array<Elsewhere, 14> elsewhere{{
     {" pinv ", "svd; ols solves problems of any rank, and Python's tesela.pinv returns the matrix"},
     {" solve linsolve gesv inv inverse ",
      "lu (any square matrix), cholesky (positive definite), tridiag, toeplitz solve, or ols (any shape)"},
-    {" gesdd gesvd singular pca rank ", "svd; ols solves problems of any rank"},
+    {" gesdd gesvd singular rank cond ", "svd; ols solves problems of any rank"},
+    {" princomp prcomp components factor ", "pca"},
+    {" ridge tikhonov lasso regularization regularize tsvd ", "ols --ridge or ols --truncate"},
+    {" orthogonal deming odr totalleastsquares ", "tls"},
     {" lstsq regress regression lm fit leastsquares gels gelsd gelsy ",
      "ols, wls (weights), lse (constraints), nnls (x >= 0), glm, or sem (formulas)"},
     {" iv 2sls tsls 3sls sur ivreg system ", "sem"},

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _solvers, _tesela
-from ._arrays import Array, each, finite, matrix, real
+from ._arrays import Array, each, fail, finite, matrix, real
 
 __all__ = ["cond", "matrix_rank", "null_space", "orth", "pinv", "polar"]
 
@@ -71,7 +71,11 @@ def pinv(a: ArrayLike, rcond: float | None = None, hermitian: bool = False, *, a
     def invert(a: Array) -> tuple[Any, int]:
         u, s, vh = _tesela._svd(a, False, True)
         rank = kept(s, a, relative, absolute or 0)
-        return _tesela.matmul(vh[:rank].T / s[:rank], u[:, :rank].T), rank
+        with np.errstate(over="ignore"):
+            inverse = _tesela.matmul(vh[:rank].T / s[:rank], u[:, :rank].T)
+        if not np.isfinite(inverse).all():
+            fail("pinv: an element of the inverse overflows", "not finite")
+        return inverse, rank
 
     x, rank = each(invert, (2,), matrix(a, "a", square=False))
     return (x, rank) if return_rank else x

@@ -81,7 +81,8 @@ TEST_CASE("options of other tools get a hint") {
   says({"svd", "--u", "u.npy"}, "(did you mean --out-u?)");
   says({"svd", "--out-s", "s.npy"}, "(did you mean --out?)");
   says({"svd", "--tol", "1e-9"}, "there is no tolerance, --largest K keeps K values");
-  says({"pca"}, "'pca' is not a command: svd");
+  says({"prcomp"}, "'prcomp' is not a command: pca");
+  says({"ridge"}, "ols --ridge");
   says({"pinv"}, "Python's tesela.pinv");
   says({"mimo", "detect", "--snr", "9"}, "(did you mean --ebn0 or, with --h, --n0?)");
   says({"sem", "--cov", "HC1"}, "(HC0 is --cov robust, HC1 --cov robust --dof small)");

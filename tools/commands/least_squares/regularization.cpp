@@ -19,7 +19,7 @@ using namespace kernels;
 namespace {
 
 constexpr const char* automatic = "auto";
-constexpr std::size_t most_curves = 8, most_unknowns = 40;
+constexpr std::size_t most_curves = 8;
 
 /// Accepts "auto" and numbers from 0 on.
 Check auto_or_number(bool whole) {
@@ -158,25 +158,6 @@ void report_fits(const Regularized<T>& answer, const std::string& parameter, Rep
   report.check("effective_df", answer.fits.front().effective_df);
 }
 
-/// Prints the coefficients of a formula with their names, in place of a table of standard errors.
-template <class T>
-void report_coefficients(const FormulaData& model, const HostMatrix<T>& x, Report& report) {
-  nlohmann::json all = nlohmann::json::array();
-  std::size_t width = 10;
-  for (std::size_t j = 0; j < model.names.size(); ++j) {
-    width = std::max(width, model.names[j].size());
-    all.push_back({{"name", model.names[j]}, {"estimate", x(static_cast<index_t>(j), 0)}});
-  }
-  report.section("coefficients", all);
-  report.results([all, width, head = model.dependent + " ~"] {
-    fmt::print("\n{:<{}} {:>14}\n", head, width, "estimate");
-    for (std::size_t j = 0; j < std::min(all.size(), most_unknowns); ++j)
-      fmt::print("{:<{}} {:>14.7g}\n", all[j]["name"].get<std::string>(), width, all[j]["estimate"].get<double>());
-    if (all.size() > most_unknowns) fmt::print("... and {} more (--json)\n", all.size() - most_unknowns);
-    fmt::print("\n");
-  });
-}
-
 template <class T>
 void draw_curves(const std::string& path, const Regularized<T>& answer, bool ridge) {
   if (path.empty()) return;
@@ -259,7 +240,12 @@ int run_regularized(const RegularizationOptions& regularization, LeastSquaresOpt
   }
   report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
   if (answer.status == SolveStatus::rank_deficient) note_least_norm(false, true, report);
-  if (o.model != nullptr) report_coefficients(*o.model, x, report);
+  if (o.model != nullptr) {
+    nlohmann::json all = nlohmann::json::array();
+    for (index_t j = 0; j < x.rows(); ++j)
+      all.push_back({{"name", o.model->names[static_cast<std::size_t>(j)]}, {"estimate", x(j, 0)}});
+    report_coefficients(o.model->dependent, all, report);
+  }
   o.note_formula(report);
   draw_curves(regularization.svg, answer, ridge);
   write_matrices(report, {{"X", o.out, x, o.column_form()}});
