@@ -109,7 +109,7 @@ Regularized<double> solve(Graph& g, const Reduced& p, const RegularizedOptions& 
   const int unit = found.norm > 0 ? std::ilogb(found.norm) : 0;
   std::vector<double> s;
   for (index_t i = 0; i < rank; ++i) s.push_back(std::ldexp(answer.values[at(i)], -unit));
-  HostMatrix<double> c = p.C.clone(), z = HostMatrix<double>::zeros(k, r), weighted(rank, r);
+  HostMatrix<double> c = p.C.clone(), weighted(rank, r);
   std::vector<int> units(at(r));  // of the columns of B
   for (index_t j = 0; j < r; ++j) {
     double most = p.rest[at(j)];
@@ -117,7 +117,8 @@ Regularized<double> solve(Graph& g, const Reduced& p, const RegularizedOptions& 
     units[at(j)] = most > 0 ? std::ilogb(most) : 0;
     for (index_t i = 0; i < k; ++i) c(i, j) = std::ldexp(c(i, j), -units[at(j)]);
   }
-  if (k > 0 && r > 0)  // U is square, because k <= n
+  HostMatrix<double> z = c.clone();
+  if (k > 0 && n > 0 && r > 0)  // U is square, because k <= n
     blas::gemm<double>(Op::transpose, Op::none, k, r, k, 1, found.u->data(), found.u->ld(), c.data(), c.ld(), 0,
                        z.data(), z.ld());
   for (index_t j = 0; j < r; ++j) {

@@ -1,15 +1,16 @@
 #include "tests/support/least_squares.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/least_squares/regularized_least_squares.hpp>
 #include <tesela/host/lapack.hpp>
-#include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/filled.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
 
 namespace {
 
-template <class T>
-HostMatrix<T> in_type(const Matrix& a) {
+template <class T, class U>
+HostMatrix<T> in_type(const HostMatrix<U>& a) {
   return filled<T>(a.shape(), [&](index_t i, index_t j) { return static_cast<T>(a(i, j)); });
 }
 
@@ -27,7 +28,6 @@ Matrix reference(const Matrix& a, const Matrix& b, double lambda) {
   const index_t m = a.rows(), n = a.cols();
   Matrix rows = made(m + n, n, [&](index_t i, index_t j) { return i < m ? a(i, j) : i - m == j ? std::sqrt(lambda) : 0; });
   Matrix right = made(m + n, b.cols(), [&](index_t i, index_t j) { return i < m ? b(i, j) : 0; });
-  kernels::blas::Threads one(1);
   lapack::gelsd(m + n, n, b.cols(), rows.data(), rows.ld(), right.data(), right.ld(), 1e-15);
   return made(n, b.cols(), [&](index_t i, index_t j) { return right(i, j); });
 }
@@ -126,7 +126,8 @@ TEST_CASE("nothing to explain shrinks x, and an exact fit has lambda 0") {
 }
 
 TEST_CASE("an intercept is not penalized") {
-  const Matrix a = made(60, 3, [g = random(60, 3, 8).clone()](index_t i, index_t j) mutable { return g(i, j) + 1e3; });
+  const Matrix numbers = random(60, 3, 8);
+  const Matrix a = made(60, 3, [&](index_t i, index_t j) { return numbers(i, j) + 1e3; });
   const Matrix b = made(60, 2, [&](index_t i, index_t j) { return 5e4 + a(i, 0) * static_cast<double>(j + 1); });
   const auto found = solve<double>(a, b, {.parameter = 3, .intercept = true});
   CHECK(found.status == SolveStatus::ok);

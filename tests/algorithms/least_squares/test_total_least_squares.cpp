@@ -1,5 +1,7 @@
 #include "tests/support/least_squares.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/least_squares/total_least_squares.hpp>
+#include <tesela/tiles/filled.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -15,7 +17,7 @@ TotalLeastSquares<T> solve(const Matrix& a, const Matrix& b, const TlsOptions& o
   return tls(runtime(), MatrixView(A), MatrixView(B), options);
 }
 
-Matrix product(const Matrix& a, const Matrix& x) {
+Matrix multiplied(const Matrix& a, const Matrix& x) {
   return made(a.rows(), x.cols(), [&](index_t i, index_t j) {
     double sum = 0;
     for (index_t k = 0; k < a.cols(); ++k) sum += a(i, k) * x(k, j);
@@ -51,7 +53,7 @@ TEMPLATE_TEST_CASE("several unknowns and right-hand sides satisfy (A^T A - s^2 I
   for (const Shape shape : {Shape{60, 4}, {7, 6}, {400, 90}, {6, 6}})
     for (const index_t r : {1, 3}) {
       const Matrix a = random(shape.rows, shape.cols, 3), x = random(shape.cols, r, 4);
-      const auto exact = solve<TestType>(a, product(a, x));
+      const auto exact = solve<TestType>(a, multiplied(a, x));
       CAPTURE(to_string(shape), r);
       if (shape.rows < shape.cols + r && shape.rows <= shape.cols) continue;  // A has no independent rows to spare
       CHECK(exact.status == TlsStatus::ok);

@@ -59,7 +59,9 @@ TEST_CASE("options of other tools get a hint") {
   says({"ols", "--formula", "y ~ x"}, "(did you mean --model?)");
   says({"ols", "--X", "x.npy", "--y", "y.npy"},
        "'--X' is not an option (did you mean --a?), '--y' is not an option (did");
-  says({"ols", "--ridge", "1"}, "there is no regularization");
+  says({"ols", "--lambda", "1"}, "(did you mean --ridge LAMBDA|auto?)");
+  says({"ols", "--lasso", "1"}, "there is no l1 penalty");
+  says({"wls", "--ridge", "1"}, "`tesela ols` has --ridge");
   says({"sem", "--instruments", "z"}, "instruments belong to the model: 'y ~ x | z'");
   says({"qr", "--scheduler", "lws"}, "(did you mean --sched? STARPU_SCHED sets it as well)");
   says({"lu", "--n_jobs=4"}, "'--n_jobs' is not an option (did you mean --ncpu?)");

@@ -217,12 +217,12 @@ int run_regularized(const RegularizationOptions& regularization, LeastSquaresOpt
   Regularized<T> answer;
   {
     Runtime runtime(o.common.runtime());
-    const auto run = [&](Graph* g) {
+    const auto compute = [&](Graph* g) {
       answer = p.rows != nullptr && p.shape.rows > 0 && p.shape.cols > 0
                    ? regularized_least_squares(*g, *p.rows, p.b, options)
                    : regularized_least_squares(*g, MatrixView<T>(a), MatrixView<T>(p.b), options);
     };
-    const Solver<int> solver{[] {}, run, {}, [] { return 0; }};
+    const Solver<int> solver{[] {}, compute, {}, [] { return 0; }};
     run_timed(o.common, runtime, report, solver, p.flops());
   }
   report_status(o, answer.status, report);

@@ -1,3 +1,6 @@
+#include "tools/app/arguments.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/app/outputs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/commands/least_squares/solution.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
@@ -109,10 +112,10 @@ int run(Options o) {
   TotalLeastSquares<T> answer;
   {
     Runtime runtime(o.common.runtime());
-    const auto run = [&](Graph* g) {
+    const auto compute = [&](Graph* g) {
       answer = tls(*g, MatrixView<T>(data.a), MatrixView<T>(data.b), TlsOptions{.intercept = data.intercept});
     };
-    const Solver<int> solver{[] {}, run, {}, [] { return 0; }};
+    const Solver<int> solver{[] {}, compute, {}, [] { return 0; }};
     run_timed(o.common, runtime, report, solver, svd_flops(m, n + r, SvdVectors::none));
   }
   if (answer.status == TlsStatus::not_unique)

@@ -36,7 +36,8 @@ struct Axis {
   void settle(bool from_zero) {
     if (low > high) low = 0, high = 1;
     if (from_zero && !logarithmic) low = std::min(low, 0.0);
-    const double room = high > low ? 0.02 * (high - low) : 0.5;
+    const double size = std::max(std::abs(low), std::abs(high));
+    const double room = high - low > 1e-9 * size ? 0.02 * (high - low) : std::max(0.5, 1e-3 * size);
     if (!from_zero || logarithmic) low -= room;
     high += room;
   }
@@ -46,7 +47,9 @@ struct Axis {
     const double raw = (high - low) / 6, power = std::pow(10, std::floor(std::log10(raw)));
     double step = raw <= power ? power : raw <= 2 * power ? 2 * power : raw <= 5 * power ? 5 * power : 10 * power;
     if (logarithmic) step = std::max(1.0, std::ceil(raw));
-    for (double t = std::ceil(low / step) * step; t <= high; t += step) all.push_back(logarithmic ? std::pow(10, t) : t);
+    for (int k = 0; k < 20; ++k)
+      if (const double t = (std::ceil(low / step) + k) * step; t <= high)
+        all.push_back(logarithmic ? std::pow(10, t) : t);
     return all;
   }
 };

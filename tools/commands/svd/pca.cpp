@@ -173,11 +173,11 @@ int run(Options o) {
   Pca<T> found;
   {
     Runtime runtime(o.common.runtime());
-    const auto run = [&](Graph* g) {
+    const auto compute = [&](Graph* g) {
       found = table.streamed ? pca(*g, table.rows, options)
                              : pca(*g, MatrixView<T>(table.a), options);
     };
-    const Solver<int> solver{[] {}, run, {}, [] { return 0; }};
+    const Solver<int> solver{[] {}, compute, {}, [] { return 0; }};
     run_timed(o.common, runtime, report, solver, svd_flops(m, n, SvdVectors::economic));
   }
   if (!found.status.ok()) {
