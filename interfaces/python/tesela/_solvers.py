@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from . import _banded, _factors, _tesela
 from ._arrays import Array, each, fail, finite, foreign, matrix, numbers, plain, real, warn
 
-__all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul", "matmul_toeplitz", "pinv", "pinvh", "slogdet", "solve"]
+__all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul", "matmul_toeplitz", "pinvh", "slogdet", "solve"]
 
 STRUCTURES = {
     None: "general", "gen": "general", "general": "general",
@@ -290,37 +290,6 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None, overwrite_a: b
 
 
 lstsq.__doc__ = _tesela.lstsq.__nb_signature__[0][1]
-
-
-def pinv(a: ArrayLike, rcond: float | None = None, hermitian: bool = False, *, return_rank: bool = False) -> Any:
-    """Compute the Moore-Penrose inverse: the least-squares solutions of least norm for all unit vectors.
-
-    Parameters
-    ----------
-    a : (..., m, n) array
-    rcond : float, optional
-        As in `lstsq`: singular values of a with columns of unit norm.
-    hermitian : bool
-        Whether a is symmetric: `pinvh` inverts its eigenvalues.
-    return_rank : bool
-        Return the rank, too.
-
-    Examples
-    --------
-    >>> import numpy as np, tesela
-    >>> np.round(tesela.pinv(np.array([[3.], [4.]])), 12)
-    array([[0.12, 0.16]])
-    """
-
-    if hermitian:
-        return pinvh(a, rtol=rcond, return_rank=return_rank)
-
-    def invert(a: Array) -> tuple[Any, int]:
-        found = _tesela.lstsq(a, np.eye(a.shape[0], dtype=a.dtype), rcond=rcond)
-        return found.x, found.rank
-
-    x, rank = each(invert, (2,), matrix(a, "a", square=False))
-    return (x, rank) if return_rank else x
 
 
 def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lower: bool = True,

@@ -48,6 +48,19 @@ void resolve(Options& o) {
   require(!o.full || o.largest < 0, "svd", "--full", "contradicts --largest");
 }
 
+/// Reports the numerical rank by all values, with the condition and, below full rank, the gap between the last value
+/// that counts and the next one.
+template <class T>
+void report_rank(const Options& o, const std::vector<double>& values, Report& report) {
+  if (values.empty()) return;
+  const double least = static_cast<double>(std::max(o.m, o.n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const auto below = std::find_if(values.begin(), values.end(), [&](double s) { return !(s / values.front() > least); });
+  report.check("rank", static_cast<double>(below - values.begin()));
+  report.check("condition", values.back() > 0 ? values.front() / values.back() : std::numeric_limits<double>::infinity());
+  if (below != values.begin() && below != values.end())
+    report.check("gap", *below > 0 ? *(below - 1) / *below : std::numeric_limits<double>::infinity());
+}
+
 /// Reports the measured errors.
 template <class T>
 void report_errors(const Options& o, const SvdProblem<T>& problem, const Svd<T>& found, Report& report) {
@@ -58,10 +71,8 @@ void report_errors(const Options& o, const SvdProblem<T>& problem, const Svd<T>&
   if (o.compare && k <= most_compared)
     report.check("max_error", Measured{singular_value_error(found.values, reference_singular_values(problem.a)),
                                        bounds.value + rounding});
-  if (count == k) {
+  if (count == k)
     report.check("norm_drift", Measured{norm_drift(problem.a, found.values), bounds.value + rounding});
-    if (k > 0 && found.values.back() > 0) report.check("condition", found.norm / found.values.back());
-  }
   if (o.values) return;
   const SvdError error = svd_error(problem.a, found.values, *found.u, *found.v);
   report.check("residual", Measured{error.residual, bounds.value + rounding});
@@ -104,6 +115,7 @@ int run(Options o) {
     return report.finish();
   }
   report.check("found", static_cast<double>(found.values.size()));
+  if (std::ssize(found.values) == std::min(o.m, o.n)) report_rank<T>(o, found.values, report);
   if (o.common.check) report_errors(o, problem, found, report);
   HostMatrix<double> values(std::ssize(found.values), 1);
   std::copy(found.values.begin(), found.values.end(), values.data());
