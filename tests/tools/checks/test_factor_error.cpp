@@ -58,6 +58,7 @@ TEMPLATE_TEST_CASE("errors of factors are found, and their size is right", "", f
   for (const bool symmetric : {false, true})
     for (const index_t n : {1, 5, 64, 65, 600})  // 600: parts on several threads
       for (const Real unit : {Real(1), std::ldexp(Real(1), 40), std::ldexp(Real(1), -40)}) {
+        if (is_complex<TestType> && n == 600) continue;  // takes long, and threads treat all types alike
         CAPTURE(symmetric, n, unit);
         std::vector<index_t> rows;
         for (index_t i = 0; i < n; ++i) rows.push_back((i + n / 3) % n);
