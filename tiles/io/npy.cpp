@@ -116,11 +116,11 @@ HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::ui
 }
 
 template <class T>
-std::string header_text(Shape shape) {
+std::string header_text(Shape shape, bool by_rows) {
   std::string header = "{'descr': '";
   header += std::endian::native == std::endian::little ? '<' : '>';
-  header += 'f' + std::to_string(sizeof(T)) + "', 'fortran_order': True, 'shape': (" + std::to_string(shape.rows) +
-            ", " + std::to_string(shape.cols) + "), }";
+  header += 'f' + std::to_string(sizeof(T)) + "', 'fortran_order': " + (by_rows ? "False" : "True") +
+            ", 'shape': (" + std::to_string(shape.rows) + ", " + std::to_string(shape.cols) + "), }";
   constexpr std::size_t prefix_bytes = 10;                             // magic, version, length
   while ((prefix_bytes + header.size() + 1) % 64 != 0) header += ' ';  // the format requires aligned values
   header += '\n';
@@ -142,8 +142,8 @@ template void read_rows(std::span<const char>, const Header&, const std::string&
                         std::span<const index_t>, bool, const Counted&);
 template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<double>&,
                         std::span<const index_t>, bool, const Counted&);
-template std::string header_text<float>(Shape);
-template std::string header_text<double>(Shape);
+template std::string header_text<float>(Shape, bool);
+template std::string header_text<double>(Shape, bool);
 template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
 template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
 template void write<float>(AtomicFile&, const float*, Shape, index_t);
