@@ -59,6 +59,7 @@ const std::map<std::string, double>& limits() {
       {"orthogonality_u", svd.orthogonality},
       {"orthogonality_v", std::max({qr.orthogonality, square.orthogonality, svd.orthogonality})},
       {"norm_drift", svd.value},
+      {"low_rank_error", svd.value},  // plus the bound of the error, which is the result's own
       {"scaled_error", product_bound<float>(most)},
       // glm, wls, lse, nnls. The optimality: times the condition of B2.
       {"constraint_residual", useful_bound},
