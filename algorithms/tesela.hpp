@@ -80,9 +80,12 @@
 #include <tesela/algorithms/support/solution.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
+#include <tesela/algorithms/svd/low_rank_svd.hpp>
 #include <tesela/algorithms/svd/pca.hpp>
 #include <tesela/algorithms/svd/reduce_to_upper_band.hpp>
+#include <tesela/algorithms/svd/streamed_svd.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
+#include <tesela/algorithms/svd/svd_batch.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>

@@ -31,9 +31,11 @@ int gesdd(SingularVectors vectors, index_t m, index_t n, T* a, index_t lda, T* s
 /// have
 ///          errors of a few eps times the largest one.
 /// u, vt    n x n.
+/// most     largest order for one call of LAPACK, whose positions have 32 bits; larger matrices are split, and LAPACK's
+///          lasd2 and lasd3 join the parts.
 /// Returns  LAPACK's info: positive if a value did not converge.
 template <class T>
-int bdsdc(index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt);
+int bdsdc(index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt, index_t most = 23170);
 
 /// Computes the singular values of the same B by the dqds algorithm (LAPACK lasq1), each to nearly full relative
 /// accuracy.

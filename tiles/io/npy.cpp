@@ -146,11 +146,12 @@ HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::ui
 }
 
 template <class T>
-std::string header_text(Shape shape) {
+std::string header_text(Shape shape, bool by_rows) {
   std::string header = "{'descr': '";
   header += std::endian::native == std::endian::little ? '<' : '>';
-  header += (is_complex<T> ? 'c' : 'f') + std::to_string(sizeof(T)) + "', 'fortran_order': True, 'shape': (" +
-            std::to_string(shape.rows) + ", " + std::to_string(shape.cols) + "), }";
+  header += (is_complex<T> ? 'c' : 'f') + std::to_string(sizeof(T)) +
+            "', 'fortran_order': " + (by_rows ? "False" : "True") + ", 'shape': (" + std::to_string(shape.rows) + ", " +
+            std::to_string(shape.cols) + "), }";
   constexpr std::size_t prefix_bytes = 10;                             // magic, version, length
   while ((prefix_bytes + header.size() + 1) % 64 != 0) header += ' ';  // the format requires aligned values
   header += '\n';
@@ -171,7 +172,7 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
 #define TESELA_INSTANTIATE(T)                                                                                 \
   template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<T>&, \
                           std::span<const index_t>, bool, const Counted&);                                    \
-  template std::string header_text<T>(Shape);                                                                 \
+  template std::string header_text<T>(Shape, bool);                                                           \
   template HostMatrix<T> read<T>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);   \
   template void write<T>(AtomicFile&, const T*, Shape, index_t);
 TESELA_INSTANTIATE(float)

@@ -31,9 +31,9 @@ void read_rows(std::span<const char> bytes, const Header& header, const std::str
                const Block<T>& out, std::span<const index_t> columns = {}, bool nans = false,
                const Counted& counts = {});
 
-/// Returns the header for values in Fortran order.
+/// Returns the header for values in Fortran order, or by rows in C order.
 template <class T>
-std::string header_text(Shape shape);
+std::string header_text(Shape shape, bool by_rows = false);
 
 /// Appends the whole file, in Fortran order.
 template <class T>

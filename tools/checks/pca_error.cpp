@@ -73,8 +73,8 @@ PcaError pca_error(const RowSource<T>& a, const Pca<T>& found) {
   PcaError error;
   for (std::size_t j = 0; j < columns.means.size(); ++j)
     if (columns.roots[j] > 0)
-      error.means = larger(error.means, std::abs(std::ldexp(found.means[j], -columns.unit) - columns.means[j]) /
-                                            columns.roots[j]);
+      error.means = larger(error.means,
+                           std::abs(std::ldexp(found.means[j], -columns.unit) - columns.means[j]) / columns.roots[j]);
   error.orthogonality = eigenvector_orthogonality(found.loadings, k, 1);
   // Scaled columns have size 1; otherwise the table's unit keeps squares in range.
   const bool scaled = std::any_of(found.scales.begin(), found.scales.end(), [](double s) { return s != 1; });

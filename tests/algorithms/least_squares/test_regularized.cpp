@@ -26,7 +26,9 @@ Regularized<T> solve(const Matrix& a, const Matrix& b, const RegularizedOptions&
 /// Returns the ridge solution by LAPACK's gelsd of [A; sqrt(lambda) I].
 Matrix reference(const Matrix& a, const Matrix& b, double lambda) {
   const index_t m = a.rows(), n = a.cols();
-  Matrix rows = made(m + n, n, [&](index_t i, index_t j) { return i < m ? a(i, j) : i - m == j ? std::sqrt(lambda) : 0; });
+  Matrix rows = made(m + n, n, [&](index_t i, index_t j) {
+    return i < m ? a(i, j) : i - m == j ? std::sqrt(lambda) : 0;
+  });
   Matrix right = made(m + n, b.cols(), [&](index_t i, index_t j) { return i < m ? b(i, j) : 0; });
   lapack::gelsd(m + n, n, b.cols(), rows.data(), rows.ld(), right.data(), right.ld(), 1e-15);
   return made(n, b.cols(), [&](index_t i, index_t j) { return right(i, j); });
@@ -143,8 +145,7 @@ TEST_CASE("an intercept is not penalized") {
       for (std::size_t j = 0; j < 3; ++j) gradient[j] += (a(i, static_cast<index_t>(j)) - means[j]) * r;
     }
     CHECK(std::abs(sum) <= 1e-8);
-    for (index_t j = 0; j < 3; ++j)
-      CHECK(std::abs(gradient[static_cast<std::size_t>(j)] - 3 * found.X(j, k)) <= 1e-8);
+    for (index_t j = 0; j < 3; ++j) CHECK(std::abs(gradient[static_cast<std::size_t>(j)] - 3 * found.X(j, k)) <= 1e-8);
   }
   const auto constant = solve<double>(made(5, 1, [](index_t, index_t) { return 0.1; }), random(5, 1, 1),
                                       {.parameter = 1, .intercept = true});

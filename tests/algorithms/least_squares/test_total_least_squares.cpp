@@ -47,8 +47,8 @@ TEST_CASE("one unknown has the closed form of orthogonal regression") {
   }
 }
 
-TEMPLATE_TEST_CASE("several unknowns and right-hand sides satisfy (A^T A - s^2 I) x = A^T b and are recovered", "", float,
-                   double) {
+TEMPLATE_TEST_CASE("several unknowns and right-hand sides satisfy (A^T A - s^2 I) x = A^T b and are recovered", "",
+                   float, double) {
   const double rounding = static_cast<double>(std::numeric_limits<TestType>::epsilon());
   for (const Shape shape : {Shape{60, 4}, {7, 6}, {400, 90}, {6, 6}})
     for (const index_t r : {1, 3}) {

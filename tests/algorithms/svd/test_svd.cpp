@@ -4,6 +4,7 @@
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
+#include <tesela/host/lapack_svd.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -108,6 +109,18 @@ WORKERS_TEMPLATE_TEST_CASE("svd accepts half-widths that do not divide the order
   solve_and_check(runtime, svd_matrix<TestType>({520, 520}, "normal", 4), {.method = SvdMethod::two_stage});
 }
 
+CORES_TEMPLATE_TEST_CASE("svd in two stages is within its bounds for usual bands, every shape and kind", "", float,
+                         double) {
+  for (const index_t band : {8, 32, 64})
+    for (const char* const kind :
+         {"uniform", "normal", "index", "graded", "kappa:1e8", "rank:3", "zero", "hilbert", "kahan", "band:5"})
+      for (const Shape shape : {Shape{0, 2}, {1, 1}, {1, 5}, {130, 130}, {200, 70}, {70, 200}, {131, 97}}) {
+        CAPTURE(kind);
+        const HostMatrix<TestType> a = svd_matrix<TestType>(shape, kind, 6);
+        solve_and_check(runtime, a, {.method = SvdMethod::two_stage, .band = band});
+      }
+}
+
 WORKERS_TEMPLATE_TEST_CASE("svd finds the largest values and their vectors", "", float, double) {
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
     for (const Shape shape : {Shape{80, 80}, {90, 60}, {60, 90}})
@@ -207,6 +220,65 @@ CORES_TEST_CASE("svd refuses wrong options", "") {
   CHECK_THROWS_AS(solve({.largest = -1}), ArgumentError);
   CHECK_THROWS_AS(solve({.vectors = SvdVectors::all, .largest = 2}), ArgumentError);
   CHECK_THROWS_AS(solve({.band = -1}), ArgumentError);
+  CHECK_THROWS_AS(solve({.range = std::pair{2.0, 2.0}}), ArgumentError);
+  CHECK_THROWS_AS(solve({.largest = 1, .range = std::pair{1.0, 2.0}}), ArgumentError);
+  CHECK_THROWS_AS(solve({.vectors = SvdVectors::all, .range = std::pair{1.0, 2.0}}), ArgumentError);
+}
+
+WORKERS_TEMPLATE_TEST_CASE("svd finds the values in a range and their vectors", "", float, double) {
+  using T = TestType;
+  for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
+    for (const Shape shape : {Shape{60, 60}, {90, 40}, {40, 90}}) {
+      HostMatrix<T> a = svd_matrix<T>(shape, "uniform", 5);
+      const Svd<T> all = svd(runtime, MatrixView(a), {.method = method});
+      const double high = all.values[3], low = std::midpoint(all.values[11], all.values[12]);
+      const Svd<T> part = svd(runtime, MatrixView(a), {.method = method, .range = std::pair{low, high}});
+      REQUIRE(part.status.ok());
+      REQUIRE(part.values == std::vector(all.values.begin() + 4, all.values.begin() + 12));  // without `high`
+      CHECK(part.norm == all.norm);
+      const SvdError error = svd_error(a, part.values, *part.u, *part.v);
+      const SvdBounds bounds = svd_bounds<T>(shape.rows, shape.cols);
+      CHECK(error.residual * (part.values.front() / part.norm) <= bounds.value);  // relative to the whole norm
+      CHECK(error.orthogonality_u <= bounds.orthogonality);
+      CHECK(error.orthogonality_v <= bounds.orthogonality);
+      const double infinity = std::numeric_limits<double>::infinity();
+      CHECK(svd(runtime, MatrixView(a), {.method = method, .range = std::pair{0.0, infinity}}).values == all.values);
+      const Svd<T> none = svd(runtime, MatrixView(a), {.method = method, .range = std::pair{2 * all.norm, infinity}});
+      CHECK((none.values.empty() && none.u->shape() == Shape{shape.rows, 0}));
+    }
+}
+
+TEST_CASE("bdsdc joins parts of matrices that are too large for one call of LAPACK") {
+  // The reference is one call. Zeros in e split the matrix, and equal numbers deflate.
+  for (const index_t n : {61, 200})
+    for (const char* const kind : {"random", "graded", "split", "equal", "zero"}) {
+      CAPTURE(n, kind);
+      const HostMatrix<double> numbers = svd_matrix<double>({n, 2}, "uniform", 4);
+      std::vector<double> d(static_cast<std::size_t>(n)), e(d);
+      for (index_t i = 0; i < n; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const std::string name = kind;
+        const double factor = name == "graded" ? std::pow(0.8, static_cast<double>(i)) : name == "zero" ? 0 : 1;
+        d[at] = name == "equal" ? 1 : factor * numbers(i, 0), e[at] = name == "equal" ? 0.5 : factor * numbers(i, 1);
+        if (name == "split" && i % 7 == 3) e[at] = 0;
+        if (name == "split" && i % 9 == 2) d[at] = 0;
+      }
+      HostMatrix<double> b = HostMatrix<double>::zeros(n, n), u(n, n), vt(n, n), v(n, n);
+      for (index_t i = 0; i < n; ++i) {
+        b(i, i) = d[static_cast<std::size_t>(i)];
+        if (i + 1 < n) b(i, i + 1) = e[static_cast<std::size_t>(i)];
+      }
+      REQUIRE(lapack::bdsdc(n, d.data(), e.data(), u.data(), n, vt.data(), n, index_t{30}) == 0);
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < n; ++i) v(i, j) = vt(j, i);
+      CHECK(std::is_sorted(d.rbegin(), d.rend()));
+      const SvdBounds bounds = svd_bounds<double>(n, n);
+      CHECK(singular_value_error(d, reference_singular_values(b)) <= bounds.value);
+      const SvdError error = svd_error(b, d, u, v);
+      CHECK(error.residual <= bounds.value);
+      CHECK(error.orthogonality_u <= bounds.orthogonality);
+      CHECK(error.orthogonality_v <= bounds.orthogonality);
+    }
 }
 
 TEST_CASE("bidiagonal_svd finds small values of graded matrices to relative accuracy") {

@@ -281,6 +281,7 @@ ALL_ARRAYS = {
     "solve_banded": (lambda ab, b: tesela.solve_banded((1, 0), ab, b), BAND, VECTOR),
     "solve_triangular": (tesela.solve_triangular, MATRIX, VECTOR),
     "solveh_banded": (tesela.solveh_banded, BAND, VECTOR),
+    "randomized_svd": (lambda a: tesela.randomized_svd(a, 1), MATRIX),
     "svd": (tesela.svd, MATRIX),
     "svdvals": (tesela.svdvals, MATRIX),
     "write_matrix": (lambda a: tesela.write_matrix("/nonexistent/a.npy", a), MATRIX),

@@ -59,9 +59,9 @@ const std::map<std::string, double>& limits() {
       {"backward_error_b", rounding},
       {"orthogonality_q", std::max(qr.orthogonality, square.orthogonality)},
       {"orthogonality_u", svd.orthogonality},
-      {"orthogonality_v",
-       std::max({qr.orthogonality, square.orthogonality, svd.orthogonality, pca.orthogonality})},
+      {"orthogonality_v", std::max({qr.orthogonality, square.orthogonality, svd.orthogonality, pca.orthogonality})},
       {"norm_drift", svd.value},
+      {"low_rank_error", svd.value},  // plus the bound of the error, which is the result's own
       // pca, tls
       {"mean_error", pca.value},
       {"share_error", pca.value},

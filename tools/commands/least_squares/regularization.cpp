@@ -118,8 +118,8 @@ class RegularizedErrors {
     if (kind_ == Regularization::ridge)
       std::copy_n(a.data(), a.size(), z.data());
     else if (used > 0)
-      blas::gemm<double>(Op::none, Op::none, rows.rows, used, n_, 1, a.data(), a.ld(), answer_.V.data(),
-                         answer_.V.ld(), 0, z.data(), z.ld());
+      blas::gemm<double>(Op::none, Op::none, rows.rows, used, n_, 1, a.data(), a.ld(), answer_.V.data(), answer_.V.ld(),
+                         0, z.data(), z.ld());
     if (constant_ >= 0) std::fill_n(&z(0, used), rows.rows, 1.0);
     return z;
   }
@@ -144,10 +144,11 @@ template <class T>
 void report_fits(const Regularized<T>& answer, const std::string& parameter, Report& report) {
   nlohmann::json all = nlohmann::json::array();
   for (const RegularizedFit& fit : answer.fits) {
-    nlohmann::json one{{parameter, fit.parameter}, {"gcv", fit.gcv}, {"effective_df", fit.effective_df},
+    nlohmann::json one{{parameter, fit.parameter},
+                       {"gcv", fit.gcv},
+                       {"effective_df", fit.effective_df},
                        {"residual_norm", fit.residual_norm}};
-    for (const GcvPoint& point : fit.curve)
-      one["curve"].push_back({{parameter, point.parameter}, {"gcv", point.gcv}});
+    for (const GcvPoint& point : fit.curve) one["curve"].push_back({{parameter, point.parameter}, {"gcv", point.gcv}});
     all.push_back(one);
     if (fit.at_end) report.note("the cross-validation prefers the largest lambda: A explains nothing of b");
   }
@@ -195,8 +196,7 @@ void RegularizationOptions::require_valid(const LeastSquaresOptions& o) const {
           "belongs to --ridge auto and --truncate auto");
   if (!wanted()) return;
   require(!o.method.library(), "ols", option, "is no part of --method ", o.method.name);
-  require(!o.uncertainty.wanted(), "ols", option,
-          "has no standard errors: its x is biased, and the bias is not known");
+  require(!o.uncertainty.wanted(), "ols", option, "has no standard errors: its x is biased, and the bias is not known");
 }
 
 template <class T>
@@ -235,8 +235,7 @@ int run_regularized(const RegularizationOptions& regularization, LeastSquaresOpt
     const blas::Threads threads(blas::all_cores());
     const auto errors = RegularizedErrors<T>(p, answer, options.kind, constant).result();
     report.check("residual_norm", errors.residual_norm);
-    report.check("backward_error",
-                 {errors.backward_error, rounding_bound<T>(std::max(o.m, o.n)), 2 * answer.cut});
+    report.check("backward_error", {errors.backward_error, rounding_bound<T>(std::max(o.m, o.n)), 2 * answer.cut});
   }
   report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
   if (answer.status == SolveStatus::rank_deficient) note_least_norm(false, true, report);

@@ -61,8 +61,9 @@ struct LeastSquaresOptions {
 /// Adds DATA, FORMULA and their options; returns DATA.
 Option* add_formula(App& app, FormulaInput& in,
                     const char* of_data = "a table, CSV with a header, for FORMULA, also without --data",
-                    const char* of_formula = "R's formula, \"y ~ x1 * x2 + log(x3) + C(region)\", also without "
-                                             "--model: prints the regression");
+                    const char* of_formula =
+                        "R's formula, \"y ~ x1 * x2 + log(x3) + C(region)\", also without "
+                        "--model: prints the regression");
 
 /// The texts of options that differ; an option without text is not added.
 struct LeastSquaresTexts {

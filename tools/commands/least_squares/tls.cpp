@@ -66,7 +66,9 @@ TlsData<T> read(Options& o) {
 template <class T>
 void report_errors(const TlsData<T>& data, const TotalLeastSquares<T>& answer, Report& report) {
   const index_t m = data.a.rows(), n = data.a.cols(), all = n + data.b.cols();
-  const auto element = [&](index_t i, index_t j) { return static_cast<double>(j < n ? data.a(i, j) : data.b(i, j - n)); };
+  const auto element = [&](index_t i, index_t j) {
+    return static_cast<double>(j < n ? data.a(i, j) : data.b(i, j - n));
+  };
   std::vector<double> means(static_cast<std::size_t>(all));
   for (index_t j = 0; data.intercept && j < all; ++j) {
     long double sum = 0;
@@ -105,7 +107,9 @@ int run(Options o) {
   report.problem() = {{"m", m},
                       {"n", n},
                       {"rhs", r},
-                      {"input", data.formula ? o.formula.data : o.a.empty() ? o.random : o.a},
+                      {"input", data.formula  ? o.formula.data
+                                : o.a.empty() ? o.random
+                                              : o.a},
                       {"precision", o.common.precision},
                       {"seed", o.common.seed}};
   if (data.formula) report.problem()["formula"] = o.formula.formula;
@@ -123,8 +127,9 @@ int run(Options o) {
   else if (answer.status != TlsStatus::ok)
     report.fail(description(answer.status));
   if (answer.status == TlsStatus::nongeneric)
-    report.note("no smallest correction: b has no part in the smallest singular vectors of [A b], as for dependent "
-                "columns of A");
+    report.note(
+        "no smallest correction: b has no part in the smallest singular vectors of [A b], as for dependent "
+        "columns of A");
   if (answer.X.cols() != r || (answer.X.rows() != n && n > 0)) return report.finish();
   report.check("correction", answer.correction);
   report.check("relative_gap", answer.gap);
@@ -139,13 +144,14 @@ int run(Options o) {
 
 const Command tls_command(Command::Group::top, "tls", "total least squares, errors in A and b", [](App& app) {
   auto o = std::make_shared<Options>();
-  Option* const data = add_formula(app, o->formula, "a table, CSV with a header, for FORMULA, also without --data",
-                                   "R's formula, \"y ~ x1 + log(x2)\", also without --model; the intercept has no error");
+  Option* const data =
+      add_formula(app, o->formula, "a table, CSV with a header, for FORMULA, also without --data",
+                  "R's formula, \"y ~ x1 + log(x2)\", also without --model; the intercept has no error");
   auto* a = add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)");
   auto* b = add_input(app, "-b,--b", o->b, "read the right-hand sides, the columns of B, from FILE");
   const auto generated = [&](Option* option, Option* file) { return option->excludes(file)->excludes(data); };
-  generated(app.add_option("-m,--m", o->m, "rows of a generated A (default: 4n)")->transform(non_negative())->generates(),
-            a);
+  generated(
+      app.add_option("-m,--m", o->m, "rows of a generated A (default: 4n)")->transform(non_negative())->generates(), a);
   generated(
       app.add_option("-n,--n", o->n, "columns of a generated A (default: 100)")->transform(non_negative())->generates(),
       a);

@@ -109,8 +109,8 @@ std::string line_of(const LinePicture::Line& line, const Axes& axes, const char*
       points += fmt::format("{:.1f},{:.1f} ", x, y);
     }
   }
-  if (!points.empty()) bars += fmt::format("<polyline fill='none' stroke='{}' stroke-width='1.5' points='{}'/>\n",
-                                           color, points);
+  if (!points.empty())
+    bars += fmt::format("<polyline fill='none' stroke='{}' stroke-width='1.5' points='{}'/>\n", color, points);
   for (const auto& p : line.marks)
     if (axes.shows(p))
       bars += fmt::format(

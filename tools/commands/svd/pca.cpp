@@ -145,7 +145,8 @@ void draw_shares(const std::string& path, const Pca<T>& found) {
     shares.points.emplace_back(x, found.shares[c]);
     together.points.emplace_back(x, sum += found.shares[c]);
   }
-  write_text(path, draw({"explained variance", "component", "share of the variance", false, false, {shares, together}}));
+  write_text(path,
+             draw({"explained variance", "component", "share of the variance", false, false, {shares, together}}));
 }
 
 template <class T>
@@ -165,17 +166,18 @@ int run(Options o) {
   const double elements = static_cast<double>(m) * static_cast<double>(n);
   require_memory("pca", "the table, its copies and the scores",
                  (table.streamed ? (options.scores ? elements : 0) : 5 * elements) * sizeof(T));
-  report.problem() = {{"m", m},       {"n", n},
+  report.problem() = {{"m", m},
+                      {"n", n},
                       {"input", o.a.empty() ? o.formula.data : o.a},
-                      {"scale", o.scale}, {"precision", o.common.precision}};
+                      {"scale", o.scale},
+                      {"precision", o.common.precision}};
   if (table.streamed) report.problem()["streamed"] = true;
   if (o.a.empty()) report.problem()["dropped_rows"] = table.dropped;
   Pca<T> found;
   {
     Runtime runtime(o.common.runtime());
     const auto compute = [&](Graph* g) {
-      found = table.streamed ? pca(*g, table.rows, options)
-                             : pca(*g, MatrixView<T>(table.a), options);
+      found = table.streamed ? pca(*g, table.rows, options) : pca(*g, MatrixView<T>(table.a), options);
     };
     const Solver<int> solver{[] {}, compute, {}, [] { return 0; }};
     run_timed(o.common, runtime, report, solver, svd_flops(m, n, SvdVectors::economic));

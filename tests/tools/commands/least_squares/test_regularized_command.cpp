@@ -47,10 +47,19 @@ double estimate(const nlohmann::json& report, const char* name) {
 }  // namespace
 
 TEST_CASE("ridge of generated matrices is within its bound for every shape, method and precision") {
-  for (const Words& shape : {Words{"--m", "200", "--n", "30"}, {"--m", "30", "--n", "200"}, {"--m", "1", "--n", "1"},
-                             {"--m", "4000", "--n", "8", "--rhs", "3"}, {"--m", "0", "--n", "3"}, {"--m", "3", "--n", "0"}})
-    for (const Words& way : {Words{"--ridge", "auto"}, {"--ridge", "0.5"}, {"--ridge", "0"}, {"--truncate", "auto"},
-                             {"--truncate", "5"}, {"--truncate", "0"}, {"--ridge", "auto", "-p", "s"}}) {
+  for (const Words& shape : {Words{"--m", "200", "--n", "30"},
+                             {"--m", "30", "--n", "200"},
+                             {"--m", "1", "--n", "1"},
+                             {"--m", "4000", "--n", "8", "--rhs", "3"},
+                             {"--m", "0", "--n", "3"},
+                             {"--m", "3", "--n", "0"}})
+    for (const Words& way : {Words{"--ridge", "auto"},
+                             {"--ridge", "0.5"},
+                             {"--ridge", "0"},
+                             {"--truncate", "auto"},
+                             {"--truncate", "5"},
+                             {"--truncate", "0"},
+                             {"--ridge", "auto", "-p", "s"}}) {
       CAPTURE(shape, way);
       const auto report = ols(shape + way);
       CHECK((report["status"] == "ok" || report["status"] == "rank deficient"));
@@ -99,17 +108,26 @@ TEST_CASE("a file by rows has the same ridge") {
 }
 
 TEST_CASE("wrong uses of --ridge and --truncate") {
-  for (const Words& wrong : {Words{"--ridge", "-1"}, {"--ridge", "x"}, {"--ridge", "nan"}, {"--truncate", "1.5"},
-                             {"--ridge", "1", "--truncate", "1"}, {"--ridge", "1", "--svg", "x.svg"}, {"--svg", "x.svg"},
-                             {"--ridge", "1", "--std-errors"}, {"--ridge", "1", "--method", "lapack"}}) {
+  for (const Words& wrong : {Words{"--ridge", "-1"},
+                             {"--ridge", "x"},
+                             {"--ridge", "nan"},
+                             {"--truncate", "1.5"},
+                             {"--ridge", "1", "--truncate", "1"},
+                             {"--ridge", "1", "--svg", "x.svg"},
+                             {"--svg", "x.svg"},
+                             {"--ridge", "1", "--std-errors"},
+                             {"--ridge", "1", "--method", "lapack"}}) {
     CAPTURE(wrong);
     CHECK(run_tesela(Words{"ols", "--n", "4"} + wrong).code == 2);
   }
 }
 
 TEST_CASE("total least squares of generated matrices, and of a table") {
-  for (const Words& shape : {Words{"--m", "200", "--n", "30"}, {"--m", "200", "--n", "30", "--rhs", "4"},
-                             {"--m", "900", "--n", "1"}, {"--m", "31", "--n", "30"}, {"--m", "50", "--n", "0"}})
+  for (const Words& shape : {Words{"--m", "200", "--n", "30"},
+                             {"--m", "200", "--n", "30", "--rhs", "4"},
+                             {"--m", "900", "--n", "1"},
+                             {"--m", "31", "--n", "30"},
+                             {"--m", "50", "--n", "0"}})
     for (const char* const precision : {"d", "s"}) {
       CAPTURE(shape, precision);
       CHECK(tls(shape + Words{"-p", precision})["status"] == "ok");

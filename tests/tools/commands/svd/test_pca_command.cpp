@@ -90,7 +90,8 @@ TEST_CASE("tables without principal components") {
   const std::string constant = file_in(folder, "c.csv", "x,y\n1,2\n1,3\n1,5\n");
   CHECK(pca({constant})["status"] == "ok");
   CHECK_THAT(run_tesela({"pca", constant, "--scale"}).err, ContainsSubstring("column 1 is constant"));
-  for (const std::string& text : {std::string("x\n1\n"), std::string("x\n"), std::string("x\na\nb\n"), std::string("x\nNA\nNA\n")})
+  for (const std::string& text :
+       {std::string("x\n1\n"), std::string("x\n"), std::string("x\na\nb\n"), std::string("x\nNA\nNA\n")})
     CHECK(run_tesela({"pca", file_in(folder, "t.csv", text)}).code == 2);
   CHECK(run_tesela({"pca"}).code == 2);
   CHECK(run_tesela({"pca", constant, "-a", constant}).code == 2);
