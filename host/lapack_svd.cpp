@@ -5,10 +5,14 @@
 #include <cstddef>
 
 extern "C" {
-#define TESELA_LAPACK(t, T)                                                                                   \
-  void t##gesdd_(const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, T*, \
-                 const int*, int*, int*, std::size_t);                                                        \
-  void t##lasq1_(const int*, T*, T*, T*, int*);
+#define TESELA_LAPACK(t, T)                                                                                           \
+  void t##gesdd_(const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, T*,         \
+                 const int*, int*, int*, std::size_t);                                                                \
+  void t##bdsdc_(const char*, const char*, const int*, T*, T*, T*, const int*, T*, const int*, T*, int*, T*, int*,    \
+                 int*, std::size_t, std::size_t);                                                                     \
+  void t##lasq1_(const int*, T*, T*, T*, int*);                                                                       \
+  void t##lasdq_(const char*, const int*, const int*, const int*, const int*, const int*, T*, T*, T*, const int*, T*, \
+                 const int*, T*, const int*, T*, int*, std::size_t);
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
@@ -45,6 +49,20 @@ int gesdd(SingularVectors vectors, index_t m, index_t n, T* a, index_t lda, T* s
 }
 
 template <class T>
+int bdsdc(index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt) {
+  if (n == 0) return 0;
+  require_workspace("bdsdc", 4, n);
+  const int order = narrow("bdsdc", n), ld_u = narrow("bdsdc", ldu), ld_vt = narrow("bdsdc", ldvt);
+  std::vector<T> work(static_cast<std::size_t>(3 * n * n + 4 * n));
+  std::vector<int> integers(static_cast<std::size_t>(8 * n));
+  T no_q = 0;
+  int no_iq = 0, info = 0;
+  by_type<T, sbdsdc_, dbdsdc_>("U", "I", &order, d, e, u, &ld_u, vt, &ld_vt, &no_q, &no_iq, work.data(),
+                               integers.data(), &info, 1, 1);
+  return info;
+}
+
+template <class T>
 int lasq1(index_t n, T* d, T* e) {
   if (n == 0) return 0;
   const int order = narrow("lasq1", n);
@@ -54,9 +72,24 @@ int lasq1(index_t n, T* d, T* e) {
   return info;
 }
 
+template <class T>
+int lasdq(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt) {
+  if (n == 0) return 0;
+  const int order = narrow("lasdq", n), more = extra ? 1 : 0, columns = order + more, none = 0, one = 1,
+            ld_u = narrow("lasdq", ldu), ld_vt = narrow("lasdq", ldvt);
+  std::vector<T> work(static_cast<std::size_t>(4 * n));
+  T no_c = 0;
+  int info = 0;
+  by_type<T, slasdq_, dlasdq_>("U", &more, &order, &columns, &order, &none, d, e, vt, &ld_vt, u, &ld_u, &no_c, &one,
+                               work.data(), &info, 1);
+  return info;
+}
+
 #define TESELA_INSTANTIATE(T)                                                                       \
   template int gesdd(SingularVectors, index_t, index_t, T*, index_t, T*, T*, index_t, T*, index_t); \
-  template int lasq1(index_t, T*, T*);
+  template int bdsdc(index_t, T*, T*, T*, index_t, T*, index_t);                                    \
+  template int lasq1(index_t, T*, T*);                                                              \
+  template int lasdq(bool, index_t, T*, T*, T*, index_t, T*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

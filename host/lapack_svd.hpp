@@ -31,11 +31,9 @@ int gesdd(SingularVectors vectors, index_t m, index_t n, T* a, index_t lda, T* s
 /// have
 ///          errors of a few eps times the largest one.
 /// u, vt    n x n.
-/// most     largest order for one call of LAPACK, whose positions have 32 bits; larger matrices are split, and LAPACK's
-///          lasd2 and lasd3 join the parts.
 /// Returns  LAPACK's info: positive if a value did not converge.
 template <class T>
-int bdsdc(index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt, index_t most = 23170);
+int bdsdc(index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt);
 
 /// Computes the singular values of the same B by the dqds algorithm (LAPACK lasq1), each to nearly full relative
 /// accuracy.
@@ -44,5 +42,15 @@ int bdsdc(index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt, index_t
 /// Returns  LAPACK's info: positive if a value did not converge.
 template <class T>
 int lasq1(index_t n, T* d, T* e);
+
+/// Computes B = U diag(d) V^T for an upper bidiagonal B with n rows, and n + 1 columns if `extra`, by implicit QR steps
+/// (LAPACK lasdq).
+///
+/// d, e     diagonal (n) and super-diagonal (n - 1, or n if `extra`); d becomes the values, descending, and e is
+///          overwritten.
+/// u, vt    n rows, and n or n + 1 rows: replaced by u U, of its first n columns, and by V^T vt.
+/// Returns  LAPACK's info: positive if a value did not converge.
+template <class T>
+int lasdq(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt);
 
 }  // namespace tesela::lapack

@@ -1,12 +1,18 @@
+#include <tesela/algorithms/eigen/bidiagonal/bidiagonal_tree.hpp>
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/host/lapack_svd.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 namespace tesela {
 namespace {
+
+/// Order from which the task graph is faster than bdsdc on the threads of BLAS.
+constexpr index_t graph_from = 400;
 
 /// Returns the numbers, or their transpose, in precision T.
 template <class T>
@@ -21,41 +27,102 @@ HostMatrix<T> converted(const HostMatrix<double>& a, bool transpose) {
   return b;
 }
 
+/// Returns the numbers in precision T.
+template <class T>
+HostMatrix<T> in_precision(HostMatrix<double> a) {
+  if constexpr (std::is_same_v<T, double>)
+    return a;
+  else
+    return converted<T>(a, false);
+}
+
+/// B in double precision.
+struct Bidiagonal {
+  std::vector<double> d, e;
+
+  template <class T>
+  Bidiagonal(std::span<const T> diagonal, std::span<const T> above)
+      : d(diagonal.begin(), diagonal.end()), e(above.begin(), above.end()) {
+    require(e.size() + 1 == std::max<std::size_t>(d.size(), 1), "bidiagonal_svd", "e", e.size(),
+            " super-diagonal elements for a diagonal of ", d.size());
+  }
+  index_t n() const { return static_cast<index_t>(d.size()); }
+  bool finite() const {
+    const auto all = [](const std::vector<double>& x) {
+      return std::all_of(x.begin(), x.end(), [](double number) { return std::isfinite(number); });
+    };
+    return all(d) && all(e);
+  }
+};
+
+/// Computes the values.
+template <class T>
+BidiagonalSvd<T> values_of(Bidiagonal b) {
+  BidiagonalSvd<T> result;
+  b.e.resize(b.d.size());  // lasq1 uses n numbers
+  result.info = lapack::lasq1(b.n(), b.d.data(), b.e.data());
+  if (!result.ok()) return result;
+  for (const double value : b.d) result.values.push_back(static_cast<T>(value));
+  return result;
+}
+
+/// Adds the vectors by bdsdc.
+template <class T>
+void add_vectors(Bidiagonal b, BidiagonalSvd<T>& result) {
+  const index_t n = b.n();
+  HostMatrix<double> u(n, n), vt(n, n);
+  b.e.resize(b.d.size());
+  result.info = lapack::bdsdc(n, b.d.data(), b.e.data(), u.data(), u.ld(), vt.data(), vt.ld());
+  if (!result.ok()) return result.values.clear();
+  result.v.emplace(converted<T>(vt, true));
+  result.u.emplace(in_precision<T>(std::move(u)));
+}
+
+/// Adds the vectors by a task graph.
+template <class T>
+void add_vectors(Runtime& runtime, const Bidiagonal& b, BidiagonalSvd<T>& result) {
+  const index_t n = b.n();
+  const TileShape tile{512, 256};
+  HostMatrix<double> u(n, n), v(n, n);
+  {
+    const auto U = TileMatrix<double>::map(runtime, u.data(), n, n, n, tile, "U"),
+               V = TileMatrix<double>::map(runtime, v.data(), n, n, n, tile, "V");
+    result.info = detail::bidiagonal_tree(runtime, b.d, b.e, U, V);
+  }
+  if (!result.ok()) return result.values.clear();
+  result.u.emplace(in_precision<T>(std::move(u)));
+  result.v.emplace(in_precision<T>(std::move(v)));
+}
+
 }  // namespace
 
 template <class T>
 BidiagonalSvd<T> bidiagonal_svd(std::span<const T> d, std::span<const T> e, bool vectors) {
-  require(e.size() + 1 == std::max<std::size_t>(d.size(), 1), "bidiagonal_svd", "e", e.size(),
-          " super-diagonal elements for a diagonal of ", d.size());
-  const auto n = static_cast<index_t>(d.size());
-  BidiagonalSvd<T> result;
-  const auto diagonal = [&] { return std::vector<double>(d.begin(), d.end()); };
-  const auto beside = [&] {
-    std::vector<double> numbers(e.begin(), e.end());
-    numbers.resize(d.size());  // lasq1 uses n numbers
-    return numbers;
-  };
-  std::vector<double> values = diagonal(), rest = beside();
-  result.info = lapack::lasq1(n, values.data(), rest.data());
-  if (!result.ok()) return result;
-  for (const double value : values) result.values.push_back(static_cast<T>(value));
-  if (!vectors) return result;
-  values = diagonal(), rest = beside();
-  HostMatrix<double> u(n, n), vt(n, n);
-  result.info = lapack::bdsdc(n, values.data(), rest.data(), u.data(), u.ld(), vt.data(), vt.ld());
-  if (!result.ok()) {
-    result.values.clear();
-    return result;
-  }
-  result.v.emplace(converted<T>(vt, true));
-  if constexpr (std::is_same_v<T, double>)
-    result.u.emplace(std::move(u));
-  else
-    result.u.emplace(converted<T>(u, false));
+  const Bidiagonal b(d, e);
+  BidiagonalSvd<T> result = values_of<T>(b);
+  if (vectors && result.ok()) add_vectors(b, result);
   return result;
 }
 
-template BidiagonalSvd<float> bidiagonal_svd(std::span<const float>, std::span<const float>, bool);
-template BidiagonalSvd<double> bidiagonal_svd(std::span<const double>, std::span<const double>, bool);
+template <class T>
+BidiagonalSvd<T> bidiagonal_svd(Runtime& runtime, std::span<const T> d, std::span<const T> e, bool vectors) {
+  const Bidiagonal b(d, e);
+  BidiagonalSvd<T> result = values_of<T>(b);
+  if (!vectors || !result.ok()) return result;
+  if (b.n() >= graph_from && runtime.cpus() > 0 && runtime.ranks() == 1 && b.finite()) {
+    add_vectors(runtime, b, result);
+  } else {
+    const blas::Threads threads(blas::threads_for(b.n(), std::max(runtime.cpus(), 1)));
+    add_vectors(b, result);
+  }
+  return result;
+}
+
+#define TESELA_INSTANTIATE(T)                                                             \
+  template BidiagonalSvd<T> bidiagonal_svd(std::span<const T>, std::span<const T>, bool); \
+  template BidiagonalSvd<T> bidiagonal_svd(Runtime&, std::span<const T>, std::span<const T>, bool);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -144,11 +144,7 @@ void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, const SvdOptions& o,
   const auto chase = band_to_bidiagonal(g, band, {.vectors = vectors});
   const std::vector<T> d = chase.diagonal(), e = chase.off_diagonal();
   g.wait();
-  BidiagonalSvd<T> inner;
-  {
-    const blas::Threads threads(blas::threads_for(n, cores.cpus));
-    inner = bidiagonal_svd<T>(d, e, vectors);
-  }
+  BidiagonalSvd<T> inner = bidiagonal_svd<T>(runtime, d, e, vectors);
   if (!inner.ok()) {
     result.status = {SvdStatus::Verdict::not_converged, inner.info, inner.info};
     return;

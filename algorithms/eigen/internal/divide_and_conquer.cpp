@@ -48,29 +48,14 @@ std::size_t halve(CuppenForest& forest, std::vector<T>& d, const std::vector<T>&
   return forest.nodes.size() - 1;
 }
 
-/// Cuts T, whose largest entry has size 1, into blocks where |e(i)| <= eps / 8, and sets these e(i) to zero. By Weyl an
-/// eigenvalue changes by at most eps / 4, less than by divide and conquer itself. Neighbouring blocks that fit into a
-/// leaf together share one. Longer blocks are halved down to `leaf` rows. At each cut |e(i)| is subtracted from both
-/// neighbours in d; the merge adds a matrix of rank one again.
+/// Cuts T, whose largest entry has size 1, into blocks (independent_blocks). By Weyl an eigenvalue changes by at most
+/// eps / 4, less than by divide and conquer itself. Longer blocks are halved down to `leaf` rows. At each cut |e(i)| is
+/// subtracted from both neighbours in d; the merge adds a matrix of rank one again.
 template <class T>
 CuppenForest cut(std::vector<T>& d, std::vector<T>& e, index_t leaf) {
-  const auto n = static_cast<index_t>(d.size());
-  std::vector<index_t> ends;
-  for (index_t i = 0; i + 1 < n; ++i) {
-    T& entry = e[static_cast<std::size_t>(i)];
-    if (std::abs(entry) > std::numeric_limits<T>::epsilon() / 8) continue;
-    entry = 0;
-    ends.push_back(i + 1);
-  }
-  if (n > 0) ends.push_back(n);
   CuppenForest forest;
-  forest.blocks = static_cast<index_t>(ends.size());
-  index_t begin = 0;
-  for (std::size_t b = 0; b < ends.size(); ++b) {
-    if (b + 1 < ends.size() && ends[b + 1] - begin <= leaf) continue;
-    forest.roots.push_back(halve(forest, d, e, begin, ends[b] - begin, leaf));
-    begin = ends[b];
-  }
+  for (const IndexRange& rows : independent_blocks(static_cast<index_t>(d.size()), e, leaf, forest.blocks))
+    forest.roots.push_back(halve(forest, d, e, rows.begin, rows.end - rows.begin, leaf));
   return forest;
 }
 

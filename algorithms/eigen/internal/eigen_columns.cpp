@@ -3,6 +3,8 @@
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -65,6 +67,27 @@ void place_columns(Graph& g, const std::vector<EigenColumns<T>>& nodes, const st
 }
 
 template <class T>
+std::vector<IndexRange> independent_blocks(index_t n, std::vector<T>& e, index_t leaf, index_t& blocks) {
+  std::vector<index_t> ends;
+  for (index_t i = 0; i + 1 < n; ++i) {
+    T& entry = e[static_cast<std::size_t>(i)];
+    if (std::abs(entry) > std::numeric_limits<T>::epsilon() / 8) continue;
+    entry = 0;
+    ends.push_back(i + 1);
+  }
+  if (n > 0) ends.push_back(n);
+  blocks = static_cast<index_t>(ends.size());
+  std::vector<IndexRange> ranges;
+  index_t begin = 0;
+  for (std::size_t b = 0; b < ends.size(); ++b) {
+    if (b + 1 < ends.size() && ends[b + 1] - begin <= leaf) continue;
+    ranges.push_back({begin, ends[b]});
+    begin = ends[b];
+  }
+  return ranges;
+}
+
+template <class T>
 std::vector<index_t> ascending_order(const std::vector<T>& values) {
   std::vector<index_t> order(values.size());
   std::iota(order.begin(), order.end(), index_t{0});
@@ -86,6 +109,7 @@ std::vector<ColumnPlace> ascending_places(const std::vector<EigenColumns<T>>& no
 }
 
 #define TESELA_INSTANTIATE(T)                                                                               \
+  template std::vector<IndexRange> independent_blocks(index_t, std::vector<T>&, index_t, index_t&);         \
   template std::vector<index_t> ascending_order(const std::vector<T>&);                                     \
   template void place_columns(Graph&, const std::vector<EigenColumns<T>>&, const std::vector<ColumnPlace>&, \
                               const TileMatrix<T>&, index_t);                                               \

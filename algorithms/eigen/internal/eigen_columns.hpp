@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/eigen/eigen_range.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <vector>
@@ -42,6 +43,11 @@ struct EigenColumns {
   std::vector<index_t> order, column;
   std::vector<RowBlock<T>> blocks;
 };
+
+/// Sets the n - 1 off-diagonal entries e(i) of size at most eps / 8 to zero. Returns the rows of the blocks between
+/// them, of which neighbours that fit into a leaf together share one, and in `blocks` their number before that.
+template <class T>
+std::vector<IndexRange> independent_blocks(index_t n, std::vector<T>& e, index_t leaf, index_t& blocks);
 
 /// Returns the indices of the values in ascending order.
 template <class T>

@@ -14,12 +14,23 @@ namespace {
 
 using namespace eigen::HWY_NAMESPACE;
 
+/// Returns difference() of each lane.
+template <Equation equation, class V>
+HWY_INLINE V differences(V p, V q) {
+  if constexpr (equation == Equation::eigenvalue)
+    return hn::Sub(p, q);
+  else
+    return hn::Mul(hn::Sub(p, q), hn::Add(p, q));
+}
+
 /// Returns the sums over poles begin … end - 1 at a distance from `pole`.
-template <class T>
+template <Equation equation, class T>
 HWY_INLINE Sum<T> sum_terms(index_t begin, index_t end, const T* poles, const T* squares, T pole, T distance) {
   constexpr index_t w = lanes<T>;
   const Vec<T> one = all(T(1)), at = all(pole), off = all(distance);
-  const auto inverse_of = [&](index_t i) HWY_ATTR { return hn::Div(one, hn::Sub(hn::Sub(load(poles + i), at), off)); };
+  const auto inverse_of = [&](index_t i) HWY_ATTR {
+    return hn::Div(one, hn::Sub(differences<equation>(load(poles + i), at), off));
+  };
   Vec<T> value0 = zeros<T>(), value1 = zeros<T>(), slope0 = zeros<T>(), slope1 = zeros<T>();
   index_t i = begin;
   for (; i + 2 * w <= end; i += 2 * w) {
@@ -38,9 +49,9 @@ HWY_INLINE Sum<T> sum_terms(index_t begin, index_t end, const T* poles, const T*
 }
 
 /// Poles of a RootSearch.
-template <class T>
+template <class T, class Batch>
 struct Poles {
-  const RootBatch<T>& batch;
+  const Batch& batch;
   HWY_INLINE T d(index_t i) const { return batch.poles[i]; }
   HWY_INLINE T square(index_t i) const { return batch.squares[i]; }
   HWY_INLINE T weight() const {
@@ -49,13 +60,14 @@ struct Poles {
     return weight;
   }
   HWY_INLINE Sum<T> sum(index_t begin, index_t end, T pole, T distance) const {
-    return sum_terms(begin, end, batch.poles, batch.squares, pole, distance);
+    return sum_terms<Batch::of>(begin, end, batch.poles, batch.squares, pole, distance);
   }
 };
 
-template <class T>
-void find_roots(const RootBatch<T>& batch) {
-  RootSearch<T, Poles<T>> search(batch.k, batch.rho, Poles<T>{batch});
+template <class Batch>
+void find_roots(const Batch& batch) {
+  using T = typename Batch::Number;
+  RootSearch<T, Poles<T, Batch>, Batch::of> search(batch.k, batch.rho, Poles<T, Batch>{batch});
   for (index_t j = 0; j < batch.roots.rows; ++j) {
     const Root<T> root = search(batch.first + j);
     batch.roots(j, 0) = root.pole;
@@ -65,28 +77,30 @@ void find_roots(const RootBatch<T>& batch) {
 }
 
 /// Computes one pole per lane.
-template <class T>
-void find_weights(const WeightBatch<T>& b) {
+template <class Batch>
+void find_weights(const Batch& b) {
+  using T = typename Batch::Number;
+  constexpr Equation equation = Batch::of;
   constexpr index_t w = lanes<T>;
+  const auto to = [&](index_t j, Vec<T> d) HWY_ATTR { return differences<equation>(all(b.d[j]), d); };
   const auto over = [&](index_t j, Vec<T> d)
-                        HWY_ATTR { return hn::Add(hn::Sub(all(b.pole[j]), d), all(b.distance[j])); };
+                        HWY_ATTR { return hn::Add(differences<equation>(all(b.pole[j]), d), all(b.distance[j])); };
   for (index_t begin = b.first; begin < b.first + b.count; begin += w) {
     HWY_ALIGN T poles[w], squares[w];
     for (index_t l = 0; l < w; ++l) poles[l] = b.d[std::min(begin + l, b.k - 1)];
     const Vec<T> d = load(poles);
     Vec<T> product = all(T(1));
     const index_t end = std::min(begin + w, b.k);
-    for (index_t j = 0; j < begin; ++j) product = hn::Mul(product, hn::Div(over(j, d), hn::Sub(all(b.d[j]), d)));
+    for (index_t j = 0; j < begin; ++j) product = hn::Mul(product, hn::Div(over(j, d), to(j, d)));
     store(squares, product);
     for (index_t j = begin; j < end; ++j)
       for (index_t l = 0; l < end - begin; ++l) {
-        const T above = (b.pole[j] - poles[l]) + b.distance[j];
+        const T above = difference<equation>(b.pole[j], poles[l]) + b.distance[j];
         const index_t next = j < begin + l ? j : j + 1;
-        squares[l] *= next < b.k ? above / (b.d[next] - poles[l]) : above;
+        squares[l] *= next < b.k ? above / difference<equation>(b.d[next], poles[l]) : above;
       }
     product = load(squares);
-    for (index_t j = end; j + 1 < b.k; ++j)
-      product = hn::Mul(product, hn::Div(over(j, d), hn::Sub(all(b.d[j + 1]), d)));
+    for (index_t j = end; j + 1 < b.k; ++j) product = hn::Mul(product, hn::Div(over(j, d), to(j + 1, d)));
     if (end < b.k) product = hn::Mul(product, over(b.k - 1, d));
     store(squares, product);
     for (index_t i = begin; i < std::min(begin + w, b.first + b.count); ++i)
@@ -94,27 +108,55 @@ void find_weights(const WeightBatch<T>& b) {
   }
 }
 
+/// Computes the unit vector of root j. Returns the factor that made it a unit vector.
+template <Equation equation, class Batch, class T>
+HWY_INLINE T find_vector(const Batch& b, index_t j, T* column) {
+  constexpr index_t w = lanes<T>;
+  const T pole = b.pole[j], distance = b.distance[j];
+  const Vec<T> at = all(pole), off = all(distance);
+  Vec<T> squares = zeros<T>();
+  index_t i = 0;
+  for (; i + w <= b.k; i += w) {
+    const Vec<T> x = hn::Div(load(b.weights + i), hn::Sub(differences<equation>(load(b.d + i), at), off));
+    store(column + i, x);
+    squares = hn::MulAdd(x, x, squares);
+  }
+  T square = sum<T>(squares);
+  for (; i < b.k; ++i) {
+    column[i] = b.weights[i] / (difference<equation>(b.d[i], pole) - distance);
+    square += column[i] * column[i];
+  }
+  const T scale = 1 / std::sqrt(square);
+  for (i = 0; i < b.k; ++i) column[i] *= scale;
+  return scale;
+}
+
 template <class T>
 void find_vectors(const VectorBatch<T>& b) {
+  for (index_t j = 0; j < b.count; ++j) find_vector<Equation::eigenvalue>(b, j, &b.vectors(0, j));
+}
+
+template <class T>
+void find_vector_pairs(const VectorPairBatch<T>& b) {
   constexpr index_t w = lanes<T>;
   for (index_t j = 0; j < b.count; ++j) {
-    T* const column = &b.vectors(0, j);
-    const T pole = b.pole[j], distance = b.distance[j];
-    const Vec<T> at = all(pole), off = all(distance);
+    T *const right = &b.right(0, j), *const left = &b.left(0, j);
+    const T factor = find_vector<Equation::singular_value>(b, j, right);
     Vec<T> squares = zeros<T>();
     index_t i = 0;
     for (; i + w <= b.k; i += w) {
-      const Vec<T> x = hn::Div(load(b.weights + i), hn::Sub(hn::Sub(load(b.d + i), at), off));
-      store(column + i, x);
+      const Vec<T> x = hn::Mul(load(b.d + i), load(right + i));
+      store(left + i, x);
       squares = hn::MulAdd(x, x, squares);
     }
-    T square = sum<T>(squares);
+    T square = sum<T>(squares) + factor * factor;  // the pole 0 has added 0
     for (; i < b.k; ++i) {
-      column[i] = b.weights[i] / ((b.d[i] - pole) - distance);
-      square += column[i] * column[i];
+      left[i] = b.d[i] * right[i];
+      square += left[i] * left[i];
     }
+    left[b.zero] = -factor;
     const T scale = 1 / std::sqrt(square);
-    for (i = 0; i < b.k; ++i) column[i] *= scale;
+    for (i = 0; i < b.k; ++i) left[i] *= scale;
   }
 }
 
@@ -143,17 +185,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tesela::kernels::secular {
 
-template <class T>
-void find_roots(const RootBatch<T>& batch) {
-  TESELA_BEST_TARGET(find_roots<T>)(batch);
+template <class T, Equation equation>
+void find_roots(const RootBatch<T, equation>& batch) {
+  using Batch = RootBatch<T, equation>;
+  TESELA_BEST_TARGET(find_roots<Batch>)(batch);
 }
-template <class T>
-void find_weights(const WeightBatch<T>& batch) {
-  TESELA_BEST_TARGET(find_weights<T>)(batch);
+template <class T, Equation equation>
+void find_weights(const WeightBatch<T, equation>& batch) {
+  using Batch = WeightBatch<T, equation>;
+  TESELA_BEST_TARGET(find_weights<Batch>)(batch);
 }
 template <class T>
 void find_vectors(const VectorBatch<T>& batch) {
   TESELA_BEST_TARGET(find_vectors<T>)(batch);
+}
+template <class T>
+void find_vector_pairs(const VectorPairBatch<T>& batch) {
+  TESELA_BEST_TARGET(find_vector_pairs<T>)(batch);
 }
 template <class T>
 void find_rows(const RowBatch<T>& batch) {
@@ -162,10 +210,13 @@ void find_rows(const RowBatch<T>& batch) {
 
 template void find_roots(const RootBatch<float>&);
 template void find_roots(const RootBatch<double>&);
+template void find_roots(const RootBatch<double, Equation::singular_value>&);
 template void find_weights(const WeightBatch<float>&);
 template void find_weights(const WeightBatch<double>&);
+template void find_weights(const WeightBatch<double, Equation::singular_value>&);
 template void find_vectors(const VectorBatch<float>&);
 template void find_vectors(const VectorBatch<double>&);
+template void find_vector_pairs(const VectorPairBatch<double>&);
 template void find_rows(const RowBatch<float>&);
 template void find_rows(const RowBatch<double>&);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/eigen/internal/secular_equation.hpp>
 #include <tesela/runtime/access.hpp>
 
 // Loops of the secular equation over all poles, for each vector unit. Internal to codelets/eigen.
@@ -12,30 +13,34 @@ inline constexpr index_t vector_numbers = 32 / sizeof(T);
 
 /// Computes roots first … first + roots.rows - 1 of RootSearch's equation with k poles: a row of `roots` becomes the
 /// root's pole, its distance from that pole, and the number of iterations.
-template <class T>
+template <class T, Equation equation = Equation::eigenvalue>
 struct RootBatch {
+  using Number = T;
+  static constexpr Equation of = equation;
   index_t k;
   const T *poles, *squares;
   T rho;
   index_t first;
   Block<T> roots;
 };
-template <class T>
-void find_roots(const RootBatch<T>& batch);
+template <class T, Equation equation>
+void find_roots(const RootBatch<T, equation>& batch);
 
 /// Computes weights first … first + count - 1 from k poles d, the signs of z, and all k roots (their poles and
 /// distances). The square of weight i is a product of fractions between 0 and 1, (root j - d(i)) / (the pole next to
 /// the root, away from d(i), - d(i)), and of last root - d(i). It cannot overflow, and no factor is less than the
 /// product.
-template <class T>
+template <class T, Equation equation = Equation::eigenvalue>
 struct WeightBatch {
+  using Number = T;
+  static constexpr Equation of = equation;
   index_t k;
   const T *d, *z, *pole, *distance;
   index_t first, count;
   T* weights;
 };
-template <class T>
-void find_weights(const WeightBatch<T>& batch);
+template <class T, Equation equation>
+void find_weights(const WeightBatch<T, equation>& batch);
 
 /// Computes unit vectors of `count` roots. The poles d and the weights are in the order of the rows.
 template <class T>
@@ -48,6 +53,19 @@ struct VectorBatch {
 };
 template <class T>
 void find_vectors(const VectorBatch<T>& batch);
+
+/// Computes unit singular vectors of `count` roots: `right`, weight / (d^2 - root^2), and `left`, d times that, but -1
+/// in row `zero`, the place of the pole 0.
+template <class T>
+struct VectorPairBatch {
+  index_t k, zero;
+  const T *d, *weights;
+  const T *pole, *distance;
+  index_t count;
+  Block<T> right, left;
+};
+template <class T>
+void find_vector_pairs(const VectorPairBatch<T>& batch);
 
 /// Computes the products of the same vectors with two rows, `upper` and `lower`. All arrays of k numbers are padded to
 /// a multiple of vector_numbers, the weights by zeros.

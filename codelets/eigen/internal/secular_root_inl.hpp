@@ -1,3 +1,4 @@
+#include <tesela/codelets/eigen/internal/secular_equation.hpp>
 #include <tesela/codelets/support/inline.hpp>
 #include <tesela/codelets/support/internal/shared_inl.hpp>
 #include <tesela/runtime/types.hpp>
@@ -28,6 +29,15 @@ struct Root {
   int iterations;
 };
 
+/// Returns p - q, or for singular values p^2 - q^2, with a relative error of a few eps.
+template <Equation equation, class T>
+TESELA_INLINE T difference(T p, T q) {
+  if constexpr (equation == Equation::eigenvalue)
+    return p - q;
+  else
+    return (p - q) * (p + q);
+}
+
 /// Search for one root of f(x) = 1 / rho + sum z(i)^2 / (d(i) - x), which increases between its poles. The root is
 /// sought between two poles, a and b, as a distance from the nearer one; for the last root both are below it.
 ///
@@ -35,8 +45,8 @@ struct Root {
 /// by a constant and one pole at a or b. "Fixed weight", faster near a pole, keeps the nearer pole's own weight and
 /// gives the rest to the other. `Poles` has d(i), square(i) = z(i)^2, weight(), the sum of all squares, and sum(begin,
 /// end, pole, distance), the sum of these poles' terms. On a GPU a warp performs one search: all its lanes take the
-/// same steps and share the sums.
-template <class T, class Poles>
+/// same steps and share the sums. For singular values all differences, weights and distances are those of squares.
+template <class T, class Poles, Equation equation = Equation::eigenvalue>
 class RootSearch {
  public:
   TESELA_INLINE RootSearch(index_t k, T rho, Poles poles) : k_(k), rho_(rho), constant_(1 / rho), poles_(poles) {}
@@ -46,7 +56,7 @@ class RootSearch {
     last_ = j == k_ - 1;
     a_ = last_ ? j - 1 : j;
     b_ = a_ + 1;
-    gap_ = poles_.d(b_) - poles_.d(a_);
+    gap_ = difference<equation>(poles_.d(b_), poles_.d(a_));
     T x = last_ ? start_of_last() : start();
     bool fixed_weight = !last_;
     T before = infinity;
@@ -116,7 +126,7 @@ class RootSearch {
   }
 
   TESELA_INLINE T step(T x, bool fixed_weight) const {
-    const T to_a = (poles_.d(a_) - base_) - x, to_b = (poles_.d(b_) - base_) - x;
+    const T to_a = difference<equation>(poles_.d(a_), base_) - x, to_b = difference<equation>(poles_.d(b_), base_) - x;
     const T a = (to_a + to_b) * f_ - to_a * to_b * slope_, b = to_a * to_b * f_;
     T c;
     if (!fixed_weight)

@@ -4,11 +4,8 @@
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
-#include <tesela/host/lapack_svd.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/filled.hpp>
-
-#include <numeric>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -245,39 +242,6 @@ WORKERS_TEMPLATE_TEST_CASE("svd finds the values in a range and their vectors", 
       CHECK(svd(runtime, MatrixView(a), {.method = method, .range = std::pair{0.0, infinity}}).values == all.values);
       const Svd<T> none = svd(runtime, MatrixView(a), {.method = method, .range = std::pair{2 * all.norm, infinity}});
       CHECK((none.values.empty() && none.u->shape() == Shape{shape.rows, 0}));
-    }
-}
-
-TEST_CASE("bdsdc joins parts of matrices that are too large for one call of LAPACK") {
-  // The reference is one call. Zeros in e split the matrix, and equal numbers deflate.
-  for (const index_t n : {61, 200})
-    for (const char* const kind : {"random", "graded", "split", "equal", "zero"}) {
-      CAPTURE(n, kind);
-      const HostMatrix<double> numbers = svd_matrix<double>({n, 2}, "uniform", 4);
-      std::vector<double> d(static_cast<std::size_t>(n)), e(d);
-      for (index_t i = 0; i < n; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        const std::string name = kind;
-        const double factor = name == "graded" ? std::pow(0.8, static_cast<double>(i)) : name == "zero" ? 0 : 1;
-        d[at] = name == "equal" ? 1 : factor * numbers(i, 0), e[at] = name == "equal" ? 0.5 : factor * numbers(i, 1);
-        if (name == "split" && i % 7 == 3) e[at] = 0;
-        if (name == "split" && i % 9 == 2) d[at] = 0;
-      }
-      HostMatrix<double> b = HostMatrix<double>::zeros(n, n), u(n, n), vt(n, n), v(n, n);
-      for (index_t i = 0; i < n; ++i) {
-        b(i, i) = d[static_cast<std::size_t>(i)];
-        if (i + 1 < n) b(i, i + 1) = e[static_cast<std::size_t>(i)];
-      }
-      REQUIRE(lapack::bdsdc(n, d.data(), e.data(), u.data(), n, vt.data(), n, index_t{30}) == 0);
-      for (index_t j = 0; j < n; ++j)
-        for (index_t i = 0; i < n; ++i) v(i, j) = vt(j, i);
-      CHECK(std::is_sorted(d.rbegin(), d.rend()));
-      const SvdBounds bounds = svd_bounds<double>(n, n);
-      CHECK(singular_value_error(d, reference_singular_values(b)) <= bounds.value);
-      const SvdError error = svd_error(b, d, u, v);
-      CHECK(error.residual <= bounds.value);
-      CHECK(error.orthogonality_u <= bounds.orthogonality);
-      CHECK(error.orthogonality_v <= bounds.orthogonality);
     }
 }
 
