@@ -140,8 +140,7 @@ Regularized<double> solve(Graph& g, const Reduced& p, const RegularizedOptions& 
     if (ridge && fit.parameter == 0 && rank < n) answer.status = SolveStatus::rank_deficient;
     const auto in_data = [&](double parameter) { return ridge ? std::ldexp(parameter, 2 * unit) : parameter; };
     fit.parameter = o.parameter && ridge ? *o.parameter : in_data(fit.parameter);
-    for (GcvPoint& point : fit.curve)
-      point = {in_data(point.parameter), std::ldexp(point.gcv, 2 * units[at(j)])};
+    for (GcvPoint& point : fit.curve) point = {in_data(point.parameter), std::ldexp(point.gcv, 2 * units[at(j)])};
   }
   answer.X = HostMatrix<double>::zeros(n, r);
   if (rank > 0 && r > 0)
@@ -166,7 +165,10 @@ Regularized<T> finish(Graph& g, ExtendedQr<T> e, Shape a, const std::vector<doub
                       const RegularizedOptions& o) {
   const index_t r = e.C.cols();
   if (!all_finite(e)) return without_solution<T>(r);
-  const Reduced p{in_double(e.R), in_double(e.C), {e.residual_norms.begin(), e.residual_norms.end()}, a,
+  const Reduced p{in_double(e.R),
+                  in_double(e.C),
+                  {e.residual_norms.begin(), e.residual_norms.end()},
+                  a,
                   detail::default_rcond<T>(routine, o.reduction, a.rows, a.cols),
                   rounding_bound<T>(std::max(a.rows, a.cols))};
   Regularized<double> found = solve(g, p, o);
@@ -215,8 +217,7 @@ Regularized<T> regularized_least_squares(Graph& g, MatrixView<T> a, MatrixView<T
   OlsOptions reduction = o.reduction;
   reduction.method = ols_method(reduction.method, {m, n}, b.cols);
   const TileShape tile = ols_tile(runtime, reduction.method, {m, n});
-  ExtendedQr<T> e =
-      detail::reduce(g, of_a.in_tiles(runtime, tile, "A"), of_b.in_tiles(runtime, tile, "B"), reduction);
+  ExtendedQr<T> e = detail::reduce(g, of_a.in_tiles(runtime, tile, "A"), of_b.in_tiles(runtime, tile, "B"), reduction);
   return finish(g, std::move(e), {m, n}, means, o);
 }
 
@@ -237,12 +238,11 @@ Regularized<T> regularized_least_squares(Graph& g, const MatrixRows<T>& A, const
   return finish(g, std::move(triangles.front()), {A.m(), A.n()}, {}, o);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                     \
-  template Regularized<T> regularized_least_squares(Runtime&, MatrixView<T>, MatrixView<T>,                       \
-                                                    const RegularizedOptions&);                                   \
-  template Regularized<T> regularized_least_squares(Graph&, MatrixView<T>, MatrixView<T>,                         \
-                                                    const RegularizedOptions&);                                   \
-  template Regularized<T> regularized_least_squares(Graph&, const MatrixRows<T>&, const HostMatrix<T>&,           \
+#define TESELA_INSTANTIATE(T)                                                                                         \
+  template Regularized<T> regularized_least_squares(Runtime&, MatrixView<T>, MatrixView<T>,                           \
+                                                    const RegularizedOptions&);                                       \
+  template Regularized<T> regularized_least_squares(Graph&, MatrixView<T>, MatrixView<T>, const RegularizedOptions&); \
+  template Regularized<T> regularized_least_squares(Graph&, const MatrixRows<T>&, const HostMatrix<T>&,               \
                                                     const RegularizedOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

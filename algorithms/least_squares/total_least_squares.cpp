@@ -34,9 +34,8 @@ template <class T>
 HostMatrix<double> triangle(Graph& g, HostMatrix<T> both) {
   const index_t m = both.rows(), n = both.cols();
   const auto in_double = [&](index_t rows, bool upper) {
-    return filled<double>({rows, n}, [&](index_t i, index_t j) {
-      return upper && i > j ? 0 : static_cast<double>(both(i, j));
-    });
+    return filled<double>({rows, n},
+                          [&](index_t i, index_t j) { return upper && i > j ? 0 : static_cast<double>(both(i, j)); });
   };
   if (m <= n) return in_double(m, false);
   const auto tiles = TileMatrix<T>::map(g.runtime(), both.data(), m, n, both.ld(), qr_tile(g.runtime(), m, n), "AB");
@@ -165,9 +164,9 @@ TotalLeastSquares<T> tls(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, con
   return tls(g, a, b, options);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                       \
-  template TlsError tls_error(const HostMatrix<double>&, const HostMatrix<T>&);                     \
-  template TotalLeastSquares<T> tls(Graph&, MatrixView<T>, MatrixView<T>, const TlsOptions&);       \
+#define TESELA_INSTANTIATE(T)                                                                 \
+  template TlsError tls_error(const HostMatrix<double>&, const HostMatrix<T>&);               \
+  template TotalLeastSquares<T> tls(Graph&, MatrixView<T>, MatrixView<T>, const TlsOptions&); \
   template TotalLeastSquares<T> tls(Runtime&, MatrixView<T>, MatrixView<T>, const TlsOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -30,13 +30,13 @@ struct TlsOptions {
 /// Result of tls.
 template <class T>
 struct TotalLeastSquares {
-  HostMatrix<T> X;                    ///< n x r; 0 x 0 without a solution
-  std::vector<double> intercepts;     ///< of the columns of B; empty without
-  TlsStatus status = TlsStatus::ok;   ///< whether to trust X
-  std::vector<double> values;         ///< the n + r singular values of [A B], descending
-  double correction = 0;              ///< ||[E F]||_F, the norm of the r smallest values
-  double gap = 0;                     ///< value n minus value n + 1, over the largest; the errors of X grow as 1 / gap
-  Measured backward_error = {};       ///< of the triangle of [A B], as tls_error has it; NaN if not finite
+  HostMatrix<T> X;                   ///< n x r; 0 x 0 without a solution
+  std::vector<double> intercepts;    ///< of the columns of B; empty without
+  TlsStatus status = TlsStatus::ok;  ///< whether to trust X
+  std::vector<double> values;        ///< the n + r singular values of [A B], descending
+  double correction = 0;             ///< ||[E F]||_F, the norm of the r smallest values
+  double gap = 0;                    ///< value n minus value n + 1, over the largest; the errors of X grow as 1 / gap
+  Measured backward_error = {};      ///< of the triangle of [A B], as tls_error has it; NaN if not finite
 };
 
 /// Solves total least squares: (A + E) X = B + F with the least ||[E F]||_F, for errors of one size in A and B.

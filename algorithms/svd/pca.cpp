@@ -60,8 +60,7 @@ std::vector<T> set_components(const Svd<T>& found, const std::vector<T>& norms, 
     const T largest = *std::max_element(first, end, [](T x, T y) { return std::abs(x) < std::abs(y); });
     signs.push_back(largest < 0 ? T(-1) : T(1));
   }
-  result.loadings =
-      filled<T>(found.v->shape(), [&](index_t i, index_t c) { return signs[at(c)] * (*found.v)(i, c); });
+  result.loadings = filled<T>(found.v->shape(), [&](index_t i, index_t c) { return signs[at(c)] * (*found.v)(i, c); });
   return signs;
 }
 
@@ -170,9 +169,9 @@ Pca<T> pca(Graph& g, const RowSource<T>& a, const PcaOptions& options) {
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                             \
-  template Pca<T> pca(Runtime&, MatrixView<T>, const PcaOptions&);        \
-  template Pca<T> pca(Graph&, MatrixView<T>, const PcaOptions&);          \
+#define TESELA_INSTANTIATE(T)                                      \
+  template Pca<T> pca(Runtime&, MatrixView<T>, const PcaOptions&); \
+  template Pca<T> pca(Graph&, MatrixView<T>, const PcaOptions&);   \
   template Pca<T> pca(Graph&, const RowSource<T>&, const PcaOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -98,8 +98,8 @@ void FilteredValues::minimize_ridge(RegularizedFit& fit) const {
   fit.at_end = best == points - 1;
   fit.parameter = fit.curve[at(best)].parameter;
   if (best > 0 && !fit.at_end) {
-    const double finer = std::exp(
-        golden_section([&](double x) { return gcv(std::exp(x)); }, place(best - 1), place(best + 1)));
+    const double finer =
+        std::exp(golden_section([&](double x) { return gcv(std::exp(x)); }, place(best - 1), place(best + 1)));
     if (gcv(finer) < fit.curve[at(best)].gcv) fit.parameter = finer;
   }
   if (gcv(0) <= gcv(fit.parameter)) fit.parameter = 0;  // false for a NaN
