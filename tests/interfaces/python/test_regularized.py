@@ -76,7 +76,7 @@ def test_total_least_squares(n, k, intercept, dtype, layout, seed):
     v = vh.T
     expected = -v[:n, n:] @ np.linalg.inv(v[n:, n:])
     assert norm(r.x - expected) <= 1e4 * eps(dtype) * norm(expected) / r.gap and r.x.dtype == dtype
-    assert r.correction == pytest.approx(norm(s[n:]), rel=1e4 * eps(dtype))
+    assert r.correction == pytest.approx(norm(s[n:]), rel=1e4 * float(eps(dtype)))
     assert norm(r.singular_values - s) <= 100 * eps(dtype) * s[0]
     if intercept:
         assert norm(r.intercept - (both[:, n:].mean(0) - both[:, :n].mean(0) @ expected)) <= 1e5 * eps(dtype) / r.gap
