@@ -5,6 +5,7 @@
 #include "tools/checks/factor_error.hpp"
 #include "tools/commands/dense/direct_solve.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
+#include <tesela/runtime/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@ struct Options : DirectOptions {
 
 template <class T>
 HostMatrix<T> load_a(const Options& o, std::vector<std::string>& notes) {
+  if (o.a.empty() && is_simulated()) return HostMatrix<T>(o.n, o.n);
   if (o.a.empty()) {
     const SymmetricMatrix matrix = generated("cholesky", "--random", o.random, o.n, o.common.seed);
     return filled<T>({o.n, o.n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
