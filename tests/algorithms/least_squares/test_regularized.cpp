@@ -192,8 +192,8 @@ TEST_CASE("powers of two as factors change x by powers of two, up to the ends of
       CAPTURE(exponent, of_b);
       CHECK(found.status == SolveStatus::ok);
       CHECK(relative_distance(found.X, made(5, 1, [&](index_t i, index_t) {
-                       return std::ldexp(plain.X(i, 0), of_b - exponent);
-                     })) <= 1e-6);
+                                return std::ldexp(plain.X(i, 0), of_b - exponent);
+                              })) <= 1e-6);
     }
 }
 
