@@ -44,6 +44,8 @@
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/least_squares/nonnegative_least_squares.hpp>
+#include <tesela/algorithms/least_squares/regularized_least_squares.hpp>
+#include <tesela/algorithms/least_squares/total_least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/algorithms/mimo/constellation.hpp>
 #include <tesela/algorithms/mimo/error_rates.hpp>
@@ -64,6 +66,7 @@
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
+#include <tesela/algorithms/support/centred.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/condition_estimate.hpp>
 #include <tesela/algorithms/support/critical_path.hpp>
@@ -77,8 +80,12 @@
 #include <tesela/algorithms/support/solution.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
+#include <tesela/algorithms/svd/low_rank_svd.hpp>
+#include <tesela/algorithms/svd/pca.hpp>
 #include <tesela/algorithms/svd/reduce_to_upper_band.hpp>
+#include <tesela/algorithms/svd/streamed_svd.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
+#include <tesela/algorithms/svd/svd_batch.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>

@@ -20,5 +20,7 @@ add_custom_command(OUTPUT ${parts}
     ${PROJECT_SOURCE_DIR}/cmake/page_parts.cmake)
 target_sources(tesela_runtime PRIVATE ${parts})
 
-find_package(fmt REQUIRED)  # trace_picture.cpp
-target_link_libraries(tesela_runtime PRIVATE $<BUILD_INTERFACE:fmt::fmt-header-only>)
+find_package(fmt REQUIRED)            # trace_picture.cpp
+find_package(nlohmann_json REQUIRED)  # trace_page.cpp
+target_link_libraries(tesela_runtime PRIVATE
+  $<BUILD_INTERFACE:fmt::fmt-header-only> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)

@@ -41,7 +41,7 @@ endif()
 function(tesela_library folder)
   tesela_include_root(${folder})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "_mpi.cpp$")  # a separate library
+  list(FILTER sources EXCLUDE REGEX "_(mpi|main).cpp$")  # parts of other libraries and programs
   file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cu)
   set(sm90a_sources ${cuda_sources})
   list(FILTER sm90a_sources INCLUDE REGEX "_sm90a.cu$")

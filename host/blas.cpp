@@ -28,7 +28,9 @@ std::multiset<int>& wishes() {
   return *all;
 }
 
-CBLAS_TRANSPOSE to_cblas(Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; }
+CBLAS_TRANSPOSE to_cblas(Op op) {
+  return op == Op::none ? CblasNoTrans : op == Op::transpose ? CblasTrans : CblasConjTrans;
+}
 CBLAS_SIDE to_cblas(Side side) { return side == Side::left ? CblasLeft : CblasRight; }
 CBLAS_UPLO uplo(Triangle triangle) { return triangle == Triangle::upper ? CblasUpper : CblasLower; }
 CBLAS_DIAG diagonal(Triangle triangle) { return triangle == Triangle::upper ? CblasNonUnit : CblasUnit; }
@@ -38,21 +40,31 @@ blasint narrow(index_t n) {
   return static_cast<blasint>(n);
 }
 
+/// Returns a factor as CBLAS expects it: a complex one by its address.
+template <class T>
+auto factor(const T& alpha) {
+  if constexpr (is_complex<T>)
+    return static_cast<const void*>(&alpha);
+  else
+    return alpha;
+}
+
 /// Solves with a triangular factor A of order m (left) or n (right): B = op(A)^-1 B or B = B op(A)^-1, B m x n.
 template <class T>
 void solve(CBLAS_SIDE side, CBLAS_UPLO half, CBLAS_TRANSPOSE op, CBLAS_DIAG diagonal_kind, index_t m, index_t n,
            const T* a, index_t lda, T* b, index_t ldb) {
-  by_type<T, cblas_strsm, cblas_dtrsm>(CblasColMajor, side, half, op, diagonal_kind, narrow(m), narrow(n), T(1), a,
-                                       narrow(lda), b, narrow(ldb));
+  const T one = 1;
+  by_type<T, cblas_strsm, cblas_dtrsm, cblas_ctrsm, cblas_ztrsm>(
+      CblasColMajor, side, half, op, diagonal_kind, narrow(m), narrow(n), factor(one), a, narrow(lda), b, narrow(ldb));
 }
 
 /// Solves x = op(R)^-1 x by substitution with divisions, R upper triangular of order n.
 template <class T>
 void divide(Op op, index_t n, const T* r, index_t ldr, T* x) {
-  if (op == Op::transpose) {
+  if (op != Op::none) {
     for (index_t k = 0; k < n; ++k) {
-      for (index_t i = 0; i < k; ++i) x[k] -= r[i + k * ldr] * x[i];
-      x[k] /= r[k + k * ldr];
+      for (index_t i = 0; i < k; ++i) x[k] -= apply_to(op, r[i + k * ldr]) * x[i];
+      x[k] /= apply_to(op, r[k + k * ldr]);
     }
     return;
   }
@@ -86,8 +98,9 @@ const char* description() {
 template <class T>
 void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb,
           T beta, T* c, index_t ldc) {
-  by_type<T, cblas_sgemm, cblas_dgemm>(CblasColMajor, to_cblas(op_a), to_cblas(op_b), narrow(m), narrow(n), narrow(k),
-                                       alpha, a, narrow(lda), b, narrow(ldb), beta, c, narrow(ldc));
+  by_type<T, cblas_sgemm, cblas_dgemm, cblas_cgemm, cblas_zgemm>(
+      CblasColMajor, to_cblas(op_a), to_cblas(op_b), narrow(m), narrow(n), narrow(k), factor(alpha), a, narrow(lda), b,
+      narrow(ldb), factor(beta), c, narrow(ldc));
 }
 
 template <class T>
@@ -104,21 +117,22 @@ void syr2k(index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, i
 
 template <class T>
 void gemv(Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x, T beta, T* y) {
-  by_type<T, cblas_sgemv, cblas_dgemv>(CblasColMajor, to_cblas(op), narrow(m), narrow(n), alpha, a, narrow(lda), x, 1,
-                                       beta, y, 1);
+  by_type<T, cblas_sgemv, cblas_dgemv, cblas_cgemv, cblas_zgemv>(
+      CblasColMajor, to_cblas(op), narrow(m), narrow(n), factor(alpha), a, narrow(lda), x, 1, factor(beta), y, 1);
 }
 
 template <class T>
 void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, T* b,
           index_t ldb) {
-  by_type<T, cblas_strmm, cblas_dtrmm>(CblasColMajor, to_cblas(side), uplo(triangle), to_cblas(op), diagonal(triangle),
-                                       narrow(m), narrow(n), alpha, a, narrow(lda), b, narrow(ldb));
+  by_type<T, cblas_strmm, cblas_dtrmm, cblas_ctrmm, cblas_ztrmm>(CblasColMajor, to_cblas(side), uplo(triangle),
+                                                                 to_cblas(op), diagonal(triangle), narrow(m), narrow(n),
+                                                                 factor(alpha), a, narrow(lda), b, narrow(ldb));
 }
 
 template <class T>
 bool must_divide(index_t n, const T* r, index_t ldr) {
   for (index_t k = 0; k < n; ++k)
-    if (std::fpclassify(r[k + k * ldr]) == FP_SUBNORMAL) return true;
+    if (std::fpclassify(largest_part(r[k + k * ldr])) == FP_SUBNORMAL) return true;
   return false;
 }
 
@@ -134,8 +148,8 @@ void trsm(Op op, index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ld
 template <class T>
 void solve_unit_lower(Op op, index_t m, index_t n, const T* l, index_t ldl, T* b, index_t ldb) {
   if (n == 1)
-    by_type<T, cblas_strsv, cblas_dtrsv>(CblasColMajor, CblasLower, to_cblas(op), CblasUnit, narrow(m), l, narrow(ldl),
-                                         b, 1);
+    by_type<T, cblas_strsv, cblas_dtrsv, cblas_ctrsv, cblas_ztrsv>(CblasColMajor, CblasLower, to_cblas(op), CblasUnit,
+                                                                   narrow(m), l, narrow(ldl), b, 1);
   else
     solve<T>(CblasLeft, CblasLower, to_cblas(op), CblasUnit, m, n, l, ldl, b, ldb);
 }
@@ -159,31 +173,36 @@ void solve_unit_lower_right(index_t m, index_t n, const T* l, index_t ldl, T* b,
 }
 
 template <class T>
-T nrm2(index_t n, const T* x) {
-  return by_type<T, cblas_snrm2, cblas_dnrm2>(narrow(n), x, 1);
+real_t<T> nrm2(index_t n, const T* x) {
+  return by_type<T, cblas_snrm2, cblas_dnrm2, cblas_scnrm2, cblas_dznrm2>(narrow(n), x, 1);
 }
 
 template <class T>
-void syrk(index_t n, index_t k, T alpha, const T* a, index_t lda, T* c, index_t ldc) {
-  by_type<T, cblas_ssyrk, cblas_dsyrk>(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), alpha, a,
-                                       narrow(lda), 1, c, narrow(ldc));
+void herk(index_t n, index_t k, real_t<T> alpha, const T* a, index_t lda, T* c, index_t ldc) {
+  by_type<T, cblas_ssyrk, cblas_dsyrk, cblas_cherk, cblas_zherk>(
+      CblasColMajor, CblasUpper, to_cblas(adjoint<T>), narrow(n), narrow(k), alpha, a, narrow(lda), 1, c, narrow(ldc));
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                     \
   template void gemm(Op, Op, index_t, index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t); \
-  template void symm(index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t);                  \
-  template void syr2k(index_t, index_t, T, const T*, index_t, const T*, index_t, T*, index_t);                    \
   template void gemv(Op, index_t, index_t, T, const T*, index_t, const T*, T, T*);                                \
   template void trmm(Side, Triangle, Op, index_t, index_t, T, const T*, index_t, T*, index_t);                    \
   template bool must_divide(index_t, const T*, index_t);                                                          \
   template void trsm(Op, index_t, index_t, const T*, index_t, T*, index_t);                                       \
   template void solve_unit_lower(Op, index_t, index_t, const T*, index_t, T*, index_t);                           \
   template void trsm_right(index_t, index_t, const T*, index_t, T*, index_t);                                     \
-  template void solve_unit_lower_right(index_t, index_t, const T*, index_t, T*, index_t);                         \
-  template T nrm2(index_t, const T*);                                                                             \
-  template void syrk(index_t, index_t, T, const T*, index_t, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
+  template real_t<T> nrm2(index_t, const T*);                                                                     \
+  template void herk(index_t, index_t, real_t<T>, const T*, index_t, T*, index_t);
+#define TESELA_INSTANTIATE_REAL(T)                                                               \
+  TESELA_INSTANTIATE(T)                                                                          \
+  template void symm(index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t); \
+  template void syr2k(index_t, index_t, T, const T*, index_t, const T*, index_t, T*, index_t);   \
+  template void solve_unit_lower_right(index_t, index_t, const T*, index_t, T*, index_t);
+TESELA_INSTANTIATE_REAL(float)
+TESELA_INSTANTIATE_REAL(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE_REAL
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::blas

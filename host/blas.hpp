@@ -1,6 +1,10 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
+
+// T is float, double, std::complex<float> or std::complex<double>, except for symm, syr2k and solve_unit_lower_right,
+// which are real.
 
 namespace tesela::blas {
 
@@ -43,9 +47,9 @@ void symm(index_t m, index_t n, T alpha, const T* a, index_t lda, const T* b, in
 template <class T>
 void syr2k(index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T* c, index_t ldc);
 
-/// Computes the upper triangle of C = alpha A^T A + C, n x n; A is k x n (BLAS syrk).
+/// Computes the upper triangle of C = alpha A^H A + C, n x n; A is k x n (BLAS herk, syrk for real numbers).
 template <class T>
-void syrk(index_t n, index_t k, T alpha, const T* a, index_t lda, T* c, index_t ldc);
+void herk(index_t n, index_t k, real_t<T> alpha, const T* a, index_t lda, T* c, index_t ldc);
 
 /// Kind of a triangular matrix: upper, or unit_lower with ones on the diagonal; the rest of its square is not read.
 enum class Triangle : std::uint8_t { upper, unit_lower };
@@ -55,7 +59,8 @@ template <class T>
 void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, T* b,
           index_t ldb);
 
-/// Returns whether a diagonal element is subnormal. BLAS multiplies by its reciprocal, which may overflow.
+/// Returns whether a diagonal element is subnormal, its larger part if it is complex. BLAS multiplies by its
+/// reciprocal, which may overflow.
 template <class T>
 bool must_divide(index_t n, const T* r, index_t ldr);
 
@@ -77,7 +82,7 @@ void solve_unit_lower_right(index_t m, index_t n, const T* l, index_t ldl, T* b,
 
 /// Returns ||x||_2 of contiguous elements, without overflow (BLAS nrm2).
 template <class T>
-T nrm2(index_t n, const T* x);
+real_t<T> nrm2(index_t n, const T* x);
 
 /// Returns the linked BLAS library's description of itself.
 const char* description();

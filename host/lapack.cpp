@@ -36,6 +36,17 @@ extern "C" {
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
+#define TESELA_LAPACK(t, T, R)                                                                                         \
+  void t##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
+  void t##unmqr_(const char*, const char*, const int*, const int*, const int*, const T*, const int*, const T*, T*,     \
+                 const int*, T*, const int*, int*, std::size_t, std::size_t);                                          \
+  void t##gels_(const char*, const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const int*, int*, \
+                std::size_t);                                                                                          \
+  void t##trcon_(const char*, const char*, const char*, const int*, const T*, const int*, R*, T*, R*, int*,            \
+                 std::size_t, std::size_t, std::size_t);
+TESELA_LAPACK(c, std::complex<float>, float)
+TESELA_LAPACK(z, std::complex<double>, double)
+#undef TESELA_LAPACK
 void dsterf_(const int*, double*, double*, int*);
 void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
              const int*, int*, double*, double*, const int*, const int*, int*, int*, double*, const int*, int*,
@@ -50,19 +61,20 @@ void geqrf(index_t m, index_t n, T* a, index_t lda, T* tau) {
   const int rows = narrow("geqrf", m), cols = narrow("geqrf", n), ld = narrow("geqrf", lda);
   with_workspace<T>([&](T* work, int lwork) {
     int info = 0;
-    by_type<T, sgeqrf_, dgeqrf_>(&rows, &cols, a, &ld, tau, work, &lwork, &info);
+    by_type<T, sgeqrf_, dgeqrf_, cgeqrf_, zgeqrf_>(&rows, &cols, a, &ld, tau, work, &lwork, &info);
   });
 }
 
 template <class T>
 void ormqr(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, const T* tau, T* c, index_t ldc) {
   if (m == 0 || n == 0 || k == 0) return;
-  const char* trans = op == Op::none ? "N" : "T";
+  const char* trans = op == Op::none ? "N" : is_complex<T> ? "C" : "T";
   const int rows = narrow("ormqr", m), cols = narrow("ormqr", n), vectors = narrow("ormqr", k),
             ld = narrow("ormqr", lda), ld_c = narrow("ormqr", ldc);
   with_workspace<T>([&](T* work, int lwork) {
     int info = 0;
-    by_type<T, sormqr_, dormqr_>("L", trans, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+    by_type<T, sormqr_, dormqr_, cunmqr_, zunmqr_>("L", trans, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work,
+                                                   &lwork, &info, 1, 1);
   });
 }
 
@@ -96,7 +108,7 @@ int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) 
             ld_b = narrow("gels", ldb);
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    by_type<T, sgels_, dgels_>("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
+    by_type<T, sgels_, dgels_, cgels_, zgels_>("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
   });
   return info;
 }
@@ -216,10 +228,12 @@ double trcon(index_t n, const T* r, index_t ldr) {
   if (n == 0) return 1;
   const int size = narrow("trcon", n), ld = narrow("trcon", ldr);
   std::vector<T> work(3 * static_cast<std::size_t>(n));
-  std::vector<int> iwork(static_cast<std::size_t>(n));
-  T rcond = 0;
+  // Integers for a real R, real numbers for a complex one.
+  std::vector<std::conditional_t<is_complex<T>, real_t<T>, int>> more(static_cast<std::size_t>(n));
+  real_t<T> rcond = 0;
   int info = 0;
-  by_type<T, strcon_, dtrcon_>("1", "U", "N", &size, r, &ld, &rcond, work.data(), iwork.data(), &info, 1, 1, 1);
+  by_type<T, strcon_, dtrcon_, ctrcon_, ztrcon_>("1", "U", "N", &size, r, &ld, &rcond, work.data(), more.data(), &info,
+                                                 1, 1, 1);
   return static_cast<double>(rcond);
 }
 
@@ -257,21 +271,28 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
 
 #define TESELA_INSTANTIATE(T)                                                                   \
   template void geqrf(index_t, index_t, T*, index_t, T*);                                       \
-  template void orgqr(index_t, index_t, T*, index_t, const T*);                                 \
   template void ormqr(Op, index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t); \
-  template std::vector<T> gesvd(index_t, index_t, T*, index_t);                                 \
   template int gels(index_t, index_t, index_t, T*, index_t, T*, index_t);                       \
-  template Gelsd<T> gelsd(index_t, index_t, index_t, T*, index_t, T*, index_t, double);         \
-  template int posv(index_t, index_t, T*, index_t, T*, index_t);                                \
-  template int gesv(index_t, index_t, T*, index_t, T*, index_t);                                \
-  template int gtsv(index_t, index_t, T*, T*, T*, T*, index_t);                                 \
-  template int syevd(index_t, T*, index_t, T*, bool);                                           \
-  template int stedc(index_t, T*, T*, T*, index_t);                                             \
-  template void sytrd(index_t, T*, index_t, T*, T*, T*);                                        \
-  template void ormtr(Op, index_t, index_t, const T*, index_t, const T*, T*, index_t);          \
-  template double trcon(index_t, const T*, index_t);                                            \
-  template void geqp3(index_t, index_t, T*, index_t, std::vector<index_t>&, T*);                \
-  template void tzrzf(index_t, index_t, T*, index_t, T*);                                       \
+  template double trcon(index_t, const T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
+
+#define TESELA_INSTANTIATE(T)                                                           \
+  template void orgqr(index_t, index_t, T*, index_t, const T*);                         \
+  template std::vector<T> gesvd(index_t, index_t, T*, index_t);                         \
+  template Gelsd<T> gelsd(index_t, index_t, index_t, T*, index_t, T*, index_t, double); \
+  template int posv(index_t, index_t, T*, index_t, T*, index_t);                        \
+  template int gesv(index_t, index_t, T*, index_t, T*, index_t);                        \
+  template int gtsv(index_t, index_t, T*, T*, T*, T*, index_t);                         \
+  template int syevd(index_t, T*, index_t, T*, bool);                                   \
+  template int stedc(index_t, T*, T*, T*, index_t);                                     \
+  template void sytrd(index_t, T*, index_t, T*, T*, T*);                                \
+  template void ormtr(Op, index_t, index_t, const T*, index_t, const T*, T*, index_t);  \
+  template void geqp3(index_t, index_t, T*, index_t, std::vector<index_t>&, T*);        \
+  template void tzrzf(index_t, index_t, T*, index_t, T*);                               \
   template void ormrz(index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -7,13 +7,14 @@
 namespace tesela::lapack {
 
 // LAPACK on matrices in host memory, column-major, for peers and references; blas::Threads determines the number of
-// cores. Sizes beyond its 31 bits throw ArgumentError, and each call allocates its workspace. T is float or double.
+// cores. Sizes beyond its 31 bits throw ArgumentError, and each call allocates its workspace. T is float or double;
+// geqrf, ormqr (unmqr), gels, trcon, getrf and potrf accept their std::complex, too.
 
 /// Factors A = Q R in place: R in the upper triangle, the Householder vectors below, their factors in tau (min(m, n)).
 template <class T>
 void geqrf(index_t m, index_t n, T* a, index_t lda, T* tau);
 
-/// Computes C = op(Q) C, C m x n, with the Q of the first k vectors of a geqrf.
+/// Computes C = op(Q) C, C m x n, with the Q of the first k vectors of a geqrf; op is none or adjoint<T>.
 template <class T>
 void ormqr(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, const T* tau, T* c, index_t ldc);
 
@@ -90,8 +91,8 @@ double gecon(index_t n, const T* factors, index_t lda, T norm);
 template <class T>
 index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T tolerance);
 
-/// Factors A = R^T R for the symmetric matrix whose upper triangle is A's, n x n; R overwrites that triangle. Returns
-/// LAPACK's info: k if the leading minor of order k is not positive.
+/// Factors A = R^H R for the Hermitian matrix whose upper triangle is A's, n x n; R overwrites that triangle. The
+/// diagonal's imaginary parts are not read. Returns LAPACK's info: k if the leading minor of order k is not positive.
 template <class T>
 int potrf(index_t n, T* a, index_t lda);
 
@@ -148,6 +149,16 @@ int ggglm(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb,
 /// overwritten. x has n numbers. Returns LAPACK's info: positive if a diagonal element is exactly zero.
 template <class T>
 int gglse(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb, T* c, T* d, T* x);
+
+/// Factors A = Q R in place with complex elements, m >= n: R in the upper triangle, V below, and T, n x n upper
+/// triangular, of Q = I - V T V^H.
+template <class T>
+void geqrt2(index_t m, index_t n, T* a, index_t lda, T* t, index_t ldt);
+
+/// Factors [R; B] = Q [R'; 0] in place with complex elements, R n x n upper triangular and B m x n, whose last l rows
+/// are an upper trapezoid: B becomes V, and T, n x n upper triangular, belongs to Q = I - [I; V] T [I; V]^H.
+template <class T>
+void tpqrt2(index_t m, index_t n, index_t l, T* r, index_t ldr, T* b, index_t ldb, T* t, index_t ldt);
 
 /// Factors A = Q [R; 0] and B = Q S V^T in place, A m x n and B m x p: R and S in upper trapezoids, the vectors of Q
 /// below R and those of V^T left of S, their factors in tau_a (min(m, n)) and tau_b (min(m, p)).

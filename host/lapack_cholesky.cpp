@@ -13,6 +13,8 @@ extern "C" {
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
+void cpotrf_(const char*, const int*, std::complex<float>*, const int*, int*, std::size_t);
+void zpotrf_(const char*, const int*, std::complex<double>*, const int*, int*, std::size_t);
 }
 
 namespace tesela::lapack {
@@ -22,7 +24,7 @@ int potrf(index_t n, T* a, index_t lda) {
   if (n == 0) return 0;
   const int size = narrow("potrf", n), ld = narrow("potrf", lda);
   int info = 0;
-  by_type<T, spotrf_, dpotrf_>("U", &size, a, &ld, &info, 1);
+  by_type<T, spotrf_, dpotrf_, cpotrf_, zpotrf_>("U", &size, a, &ld, &info, 1);
   return info;
 }
 
@@ -61,5 +63,7 @@ index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T tole
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE
+template int potrf(index_t, std::complex<float>*, index_t);
+template int potrf(index_t, std::complex<double>*, index_t);
 
 }  // namespace tesela::lapack

@@ -11,6 +11,8 @@ extern "C" {
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
+void cgetrf_(const int*, const int*, std::complex<float>*, const int*, int*, int*);
+void zgetrf_(const int*, const int*, std::complex<double>*, const int*, int*, int*);
 void dgetrs_(const char*, const int*, const int*, const double*, const int*, const int*, double*, const int*, int*,
              std::size_t);
 }
@@ -22,7 +24,7 @@ int getrf(index_t m, index_t n, T* a, index_t lda, int* swaps) {
   if (m == 0 || n == 0) return 0;
   const int rows = narrow("getrf", m), columns = narrow("getrf", n), ld = narrow("getrf", lda);
   int info = 0;
-  by_type<T, sgetrf_, dgetrf_>(&rows, &columns, a, &ld, swaps, &info);
+  by_type<T, sgetrf_, dgetrf_, cgetrf_, zgetrf_>(&rows, &columns, a, &ld, swaps, &info);
   return info;
 }
 
@@ -49,5 +51,7 @@ template double gecon(index_t, const float*, index_t, float);
 template double gecon(index_t, const double*, index_t, double);
 template int getrf(index_t, index_t, float*, index_t, int*);
 template int getrf(index_t, index_t, double*, index_t, int*);
+template int getrf(index_t, index_t, std::complex<float>*, index_t, int*);
+template int getrf(index_t, index_t, std::complex<double>*, index_t, int*);
 
 }  // namespace tesela::lapack

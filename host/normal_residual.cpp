@@ -26,7 +26,7 @@ std::vector<int> grown(std::vector<int> units, index_t rows, const T* a, index_t
 
 /// Converts a column to its unit, in double.
 template <class T>
-void copy_scaled(index_t rows, const T* from, int exponent, double* to) {
+void copy_scaled(index_t rows, const T* from, int exponent, with_parts<T, double>* to) {
   std::copy_n(from, rows, to);
   scale_by_power_of_two(std::span(to, static_cast<std::size_t>(rows)), -unit(exponent));
 }
@@ -41,7 +41,7 @@ NormalResidual<T>::NormalResidual(const HostMatrix<T>& X)
       b_units_(static_cast<std::size_t>(r_), unset),
       x_(n_, r_),
       scaled_(n_, r_),
-      gradient_(HostMatrix<double>::zeros(n_, r_)),
+      gradient_(HostMatrix<Wide>::zeros(n_, r_)),
       a_norms_(static_cast<std::size_t>(n_)),
       r_norms_(static_cast<std::size_t>(r_)),
       b_norms_(static_cast<std::size_t>(r_)) {
@@ -60,8 +60,8 @@ void NormalResidual<T>::set_units(const std::vector<int>& of_a, const std::vecto
     scale_by_power_of_two(std::span(&b_norms_[at(k)], 1), change(b_units_, of_b, k));
     scale_by_power_of_two(std::span(&r_norms_[at(k)], 1), change(b_units_, of_b, k));
     for (index_t j = 0; j < n_; ++j) {
-      gradient_(j, k) = std::ldexp(gradient_(j, k), change(a_units_, of_a, j) + change(b_units_, of_b, k));
-      scaled_(j, k) = std::ldexp(x_(j, k), unit(of_a[at(j)]) - unit(of_b[at(k)]));
+      gradient_(j, k) = times_power_of_two(gradient_(j, k), change(a_units_, of_a, j) + change(b_units_, of_b, k));
+      scaled_(j, k) = times_power_of_two(x_(j, k), unit(of_a[at(j)]) - unit(of_b[at(k)]));
     }
   }
   a_units_ = of_a;
@@ -82,12 +82,13 @@ void NormalResidual<T>::include(index_t rows, const T* a, index_t lda, const T* 
   std::vector<int> of_b = grown(b_units_, rows, b, ldb);
   for (index_t k = 0; k < r_; ++k)  // a residual is as large as its terms, which may exceed the largest number
     for (index_t j = 0; j < n_; ++j)
-      if (const double x = x_(j, k); of_a[static_cast<std::size_t>(j)] != unset && x != 0 && std::isfinite(x))
+      if (const double x = largest_part(x_(j, k));
+          of_a[static_cast<std::size_t>(j)] != unset && x != 0 && std::isfinite(x))
         of_b[static_cast<std::size_t>(k)] =
             std::max(of_b[static_cast<std::size_t>(k)], of_a[static_cast<std::size_t>(j)] + std::ilogb(x));
   set_units(of_a, of_b);
-  HostMatrix<double> block(rows, n_), residual(rows, r_);
-  const auto add_norm = [&](double& norm, const double* column) { norm = std::hypot(norm, blas::nrm2(rows, column)); };
+  HostMatrix<Wide> block(rows, n_), residual(rows, r_);
+  const auto add_norm = [&](double& norm, const Wide* column) { norm = std::hypot(norm, blas::nrm2(rows, column)); };
   for (index_t j = 0; j < n_; ++j) {
     copy_scaled(rows, a + j * lda, a_units_[static_cast<std::size_t>(j)], &block(0, j));
     add_norm(a_norms_[static_cast<std::size_t>(j)], &block(0, j));
@@ -98,11 +99,11 @@ void NormalResidual<T>::include(index_t rows, const T* a, index_t lda, const T* 
   }
   if (r_ == 0) return;
   if (n_ > 0)
-    blas::gemm(Op::none, Op::none, rows, r_, n_, -1.0, block.data(), rows, scaled_.data(), scaled_.ld(), 1.0,
+    blas::gemm(Op::none, Op::none, rows, r_, n_, Wide(-1), block.data(), rows, scaled_.data(), scaled_.ld(), Wide(1),
                residual.data(), rows);
   for (index_t k = 0; k < r_; ++k) add_norm(r_norms_[static_cast<std::size_t>(k)], &residual(0, k));
   if (n_ > 0)
-    blas::gemm(Op::transpose, Op::none, n_, r_, rows, 1.0, block.data(), rows, residual.data(), rows, 1.0,
+    blas::gemm(adjoint<T>, Op::none, n_, r_, rows, Wide(1), block.data(), rows, residual.data(), rows, Wide(1),
                gradient_.data(), gradient_.ld());
 }
 
@@ -115,10 +116,11 @@ typename NormalResidual<T>::Result NormalResidual<T>::result() const {
   const auto larger = [](Real x, Real y) { return std::isnan(x) || x >= y ? x : y; };
   const auto grow = [&](double& largest, Real x) { largest = static_cast<double>(larger(largest, x)); };
   const auto square = [](Real x) { return x * x; };
+  const auto magnitude = [](Wide x) { return std::abs(with_parts<T, Real>(x)); };
   Real squares = 0, a_norm = 0;
   for (index_t j = 0; j < n_; ++j) a_norm += square(of_a(j, a_norms_[static_cast<std::size_t>(j)]));
   a_norm = std::sqrt(a_norm);
-  const Real rounding = static_cast<Real>(std::max(rows_, n_)) * std::numeric_limits<T>::epsilon();
+  const Real rounding = static_cast<Real>(std::max(rows_, n_)) * std::numeric_limits<real_t<T>>::epsilon();
   Result result;
   for (index_t k = 0; k < r_; ++k) {
     const auto at = static_cast<std::size_t>(k);
@@ -129,14 +131,15 @@ typename NormalResidual<T>::Result NormalResidual<T>::result() const {
     Real x = 0, gradient = 0, columns = b_norms_[at], worst = 0, violation = 0;
     for (index_t j = 0; j < n_; ++j) {
       const Real norm = a_norms_[static_cast<std::size_t>(j)];
-      x += square(x_(j, k));
-      gradient += square(std::ldexp(of_a(j, gradient_(j, k)), exponent));
-      columns += norm * std::abs(Real(scaled_(j, k)));
-      if (x_(j, k) < 0) violation = std::numeric_limits<Real>::infinity();
+      const Real of_gradient = magnitude(gradient_(j, k));
+      x += square(magnitude(x_(j, k)));
+      gradient += square(std::ldexp(of_a(j, of_gradient), exponent));
+      columns += norm * magnitude(scaled_(j, k));
+      if (real_part(x_(j, k)) < 0) violation = std::numeric_limits<Real>::infinity();
       if (norm == 0) continue;
-      const Real size = std::abs(Real(gradient_(j, k))) / norm;
+      const Real size = of_gradient / norm;
       worst = larger(worst, size);
-      if (!(x_(j, k) == 0 && gradient_(j, k) <= 0)) violation = larger(violation, size);
+      if (!(x_(j, k) == Wide(0) && real_part(gradient_(j, k)) <= 0)) violation = larger(violation, size);
     }
     gradient = std::sqrt(gradient);
     const Real data = a_norm * std::sqrt(x) + b;
@@ -160,5 +163,7 @@ std::vector<double> NormalResidual<T>::residual_norms() const {
 
 template class NormalResidual<float>;
 template class NormalResidual<double>;
+template class NormalResidual<std::complex<float>>;
+template class NormalResidual<std::complex<double>>;
 
 }  // namespace tesela::kernels

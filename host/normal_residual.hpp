@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <vector>
@@ -8,7 +9,8 @@ namespace tesela::kernels {
 
 /// Measures how well X solves min ||A X - B||_2, from blocks of rows of A and B in host memory: r = b - A x and A^T r
 /// for each column, in double precision, outside any graph. Columns are kept in units of powers of two, so that nothing
-/// overflows or underflows unless the errors themselves do. Uses BLAS with the threads that the caller allows.
+/// overflows or underflows unless the errors themselves do. A^T is A^H for complex numbers. Uses BLAS with the threads
+/// that the caller allows.
 template <class T>
 class NormalResidual {
  public:
@@ -30,7 +32,7 @@ class NormalResidual {
     /// relative to its norm; independent of the columns' units.
     double column_error = 0;
     /// As column_error, without the columns that satisfy a_j^T r <= 0 and x_j = 0: the violation of the
-    /// Karush-Kuhn-Tucker conditions of min ||A x - b||_2, x >= 0. Infinite for a negative x_j.
+    /// Karush-Kuhn-Tucker conditions of min ||A x - b||_2, x >= 0. Infinite for a negative x_j. Of real numbers only.
     double nonnegative_error = 0;
     /// ||r||_2 / (||A||_F ||x||_2 + ||b||_2): small for solutions of consistent equations.
     double equation_error = 0;
@@ -44,8 +46,9 @@ class NormalResidual {
   void set_units(const std::vector<int>& of_a, const std::vector<int>& of_b);
 
   index_t n_, r_, rows_ = 0;
-  std::vector<int> a_units_, b_units_;        // column j is kept in units of 2^a_units_[j]
-  HostMatrix<double> x_, scaled_, gradient_;  // X; X and A^T r in those units
+  std::vector<int> a_units_, b_units_;  // column j is kept in units of 2^a_units_[j]
+  using Wide = with_parts<T, double>;
+  HostMatrix<Wide> x_, scaled_, gradient_;  // X; X and A^T r in those units
   std::vector<double> a_norms_, r_norms_, b_norms_;
 };
 

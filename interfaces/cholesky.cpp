@@ -39,13 +39,13 @@ namespace tesela::python {
 namespace {
 
 AnyArray factor(const ArrayLike& a_given, Flag lower, Flag overwrite_a) {
-  const Argument given("a", a_given);
+  const Argument given("a", a_given, Numbers::complex_too);
   given.require_square();
   const Argument a = lower ? given.transposed() : given;  // the lower triangle is the upper triangle of A^T
-  return in_precision({&a}, [&]<class T>(T) {
+  return in_number_type({&a}, [&]<class T>(T) {
     auto [r, minor] = with_workers([&](const c::Session& session) {
       auto columns = Columns<T>::overwriting(session, a, overwrite_a);
-      const TileShape tile = cholesky_tile(session.runtime(), a.rows(), !a.place().on_device());
+      const TileShape tile = cholesky_tile(session.runtime(), a.rows(), !a.place().on_device(), is_complex<T>);
       const DirectSolve factored = cholesky<T>(session.runtime(), columns, tile);
       columns.zero_below_blocks(std::min(tile.mb, tile.nb));
       return std::pair(std::move(columns), factored.place);

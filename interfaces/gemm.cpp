@@ -50,6 +50,8 @@ Code gemm_async(tesela_graph* graph, char transa, char transb, T alpha, tesela_m
 #ifdef TESELA_PYTHON
 #include "interfaces/python/results.hpp"
 
+#include <nanobind/stl/complex.h>
+
 namespace tesela::python {
 namespace {
 
@@ -70,13 +72,13 @@ AnyArray matmul(const ArrayLike& a_given, const ArrayLike& b_given, const std::s
   const auto found = find_named(gemm_accuracies(), accuracy);
   if (!found) throw nb::value_error("accuracy must be normwise or componentwise");
   const GemmOptions options{.accuracy = *found};
-  Argument a("a", a_given), b("b", b_given);
+  Argument a("a", a_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too);
   if (a.is_vector()) a = a.transposed();
   b.require_rows(a.cols());
   const bool row = a.is_vector(), column = b.is_vector();
-  return in_precision({&a, &b}, [&]<class T>(T) -> AnyArray {
+  return in_number_type({&a, &b}, [&]<class T>(T) -> AnyArray {
     NewMatrix<T> result = product<T>(a, b, options);
-    if (row && column) return nb::float_(static_cast<double>(std::move(result).on_host()(0, 0)));
+    if (row && column) return nb::cast(with_parts<T, double>(std::move(result).on_host()(0, 0)));
     return std::move(result).to_python(row || column);
   });
 }
@@ -85,7 +87,7 @@ const Part part([](nb::module_& m) {
   m.def("matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "accuracy"_a = "normwise",
         R"(Return the product a b of matrices or vectors, as numpy.matmul.
 
-Both may be in C or Fortran order, without a copy; the product is in Fortran order. Large products on
+Both may be in C or Fortran order, without a copy, and real or complex; the product is in Fortran order. Large products on
 an H100 or H200 use integer units, with errors relative to the norms of the rows of a and the columns of b, or with
 accuracy='componentwise' relative to |a| |b|.
 

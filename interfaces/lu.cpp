@@ -54,12 +54,12 @@ void judge(const DirectSolve& solved, const nb::object& x) {
 
 AnyArray solve(const ArrayLike& a_given, const ArrayLike& b_given, const std::string& assume_a, Flag overwrite_a,
                Flag overwrite_b) {
-  const Argument a("a", a_given), b("b", b_given);
+  const Argument a("a", a_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too);
   const bool positive = assume_a == "pos" || assume_a == "positive definite";
   if (!positive && assume_a != "gen" && assume_a != "general") throw nb::value_error("assume_a must be 'gen' or 'pos'");
   a.require_square();
   b.require_rows(a.rows());
-  return in_precision({&a, &b}, [&]<class T>(T) {
+  return in_number_type({&a, &b}, [&]<class T>(T) {
     auto [x, solved] = with_workers([&](const c::Session& session) {
       const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b}));
       auto columns_b = Columns<T>::overwriting(session, b, overwrite_b);

@@ -244,12 +244,12 @@ Factors<T> factors(const c::Session& session, const Argument& a, index_t columns
 }
 
 QrResult qr(const ArrayLike& a_given, const std::string& mode, Flag overwrite_a) {
-  const Argument a("a", a_given);
+  const Argument a("a", a_given, Numbers::complex_too);
   if (a.is_vector()) throw nb::value_error("a must be a matrix");
   if (mode != "full" && mode != "economic" && mode != "r")
     throw nb::value_error("mode must be 'full', 'economic' or 'r'");
   const index_t columns = mode == "economic" ? std::min(a.rows(), a.cols()) : a.rows();
-  return in_precision({&a}, [&]<class T>(T) {
+  return in_number_type({&a}, [&]<class T>(T) {
     Factors<T> found = with_workers(
         [&](const c::Session& session) { return factors<T>(session, a, columns, mode != "r", overwrite_a); });
     if (!found.status.ok())

@@ -68,7 +68,7 @@ inline constexpr AnyKernel any_kernel{
     .args_offset = detail::args_offset<typename K::Args>,
     .call_size = sizeof(detail::Call<typename K::Args>),
     .flops = &detail::flops_of<K>,
-    .cost_key = [](const void* args) { return detail::cost_key_of(*static_cast<const typename K::Args*>(args)); },
+    .cost_key = [](const void* args) { return detail::task_key<K>(*static_cast<const typename K::Args*>(args)); },
 };
 
 }  // namespace tesela

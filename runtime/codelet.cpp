@@ -1,4 +1,5 @@
 #include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/internal/simulation.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 
 #include <algorithm>
@@ -36,6 +37,7 @@ starpu_perfmodel* model_of(const std::string& symbol) {
     it->second.type = STARPU_HISTORY_BASED;
     it->second.symbol = it->first.c_str();
     it->second.footprint = &footprint_of_task;
+    if (simulates) simulate(it->second);
   }
   return &it->second;
 }
@@ -89,6 +91,11 @@ CodeletImpl::CodeletImpl(const CodeletSpec& spec, starpu_perfmodel* model, bool 
   codelet_.cuda_flags[0] = STARPU_CUDA_ASYNC;
   if (spec.cuda != nullptr) codelet_.where |= STARPU_CUDA;
 #endif
+  if (simulates) {  // of a kernel without times on GPUs no task goes there (timed_workers)
+    codelet_.cuda_funcs[0] = [](void**, void*) {};
+    codelet_.cuda_flags[0] = STARPU_CUDA_ASYNC;
+    codelet_.where |= STARPU_CUDA;
+  }
   if (has_list_ || modes_.size() > STARPU_NMAXBUFS) {
     codelet_.nbuffers = has_list_ ? STARPU_VARIABLE_NBUFFERS : static_cast<int>(modes_.size());
     if (!has_list_) codelet_.dyn_modes = modes_.data();
@@ -146,7 +153,7 @@ std::uint32_t workers_for(const CodeletImpl& codelet, const RuntimeState& state)
                         describe_workers(state) +
                         (codelet.has_cpu() ? ": set STARPU_NCPU to 1 or more"
                                            : ": run where a GPU is visible and STARPU_NCUDA is not 0"));
-  return where;
+  return simulates ? timed_workers(codelet, where) : where;
 }
 
 }  // namespace tesela::detail

@@ -3,6 +3,7 @@
 #include <tesela/runtime/access.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/cuda_context.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <array>
 #include <atomic>
@@ -171,10 +172,13 @@ template <class K>
 concept HasCpu = requires {
   &K::cpu;
 };
+/// Whether K has a CUDA variant. `cores_only` says that the one that the template declares does not exist for K's
+/// element type.
 template <class K>
 concept HasCuda = requires {
   &K::cuda;
-};
+}
+&&!requires { requires K::cores_only; };
 template <class K>
 concept HasFlops = requires {
   &K::flops;
@@ -301,9 +305,9 @@ CodeletImpl& make_codelet(const CodeletSpec&);
 /// allocation fails: later tasks do nothing then, and Graph::wait() throws an EnvironmentError that names the kernel. A
 /// numerical outcome, such as a zero pivot, goes to a status tile instead.
 ///
-/// Optional members: `color` (0xRRGGBB of its tasks in traces), `flops(args, shapes…)` (one Shape for each tile, or one
-/// std::span<const Shape> of all tiles if the kernel accepts a list), and `cost_key()` in Args (the arguments that
-/// change the run time).
+/// Optional members: `cores_only` (true: the declared CUDA variant does not exist for this element type), `color`
+/// (0xRRGGBB of its tasks in traces), `flops(args, shapes…)` (one Shape for each tile, or one std::span<const Shape> of
+/// all tiles if the kernel accepts a list), and `cost_key()` in Args (the arguments that change the run time).
 template <class K>
 concept Kernel = requires {
   { K::name } -> std::convertible_to<const char*>;

@@ -202,6 +202,17 @@ std::uint64_t cost_key_of([[maybe_unused]] const Args& args) {
     return 0;
 }
 
+/// Returns the cost key of a task of K. Complex numbers are as long as real ones of another precision, so their kernels
+/// have other keys.
+template <class K>
+std::uint64_t task_key(const typename K::Args& args) {
+  constexpr bool complex = []<std::size_t... I>(std::index_sequence<I...>) {
+    return (is_complex<typename ValueOf<std::tuple_element_t<I, typename Codelet<K>::Parameters>>::type> || ...);
+  }
+  (std::make_index_sequence<Codelet<K>::arity>{});
+  return cost_key_of(args) ^ (complex ? 0x9e3779b97f4a7c15u : 0u);
+}
+
 template <class K>
 std::vector<std::byte> call_bytes() {
   Call<typename K::Args> call{{}, typename K::Args{}};
@@ -251,7 +262,7 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
 
   double flops = 0;
   Insertion task{
-      &C::get(), nullptr, sizeof(detail::Call<typename K::Args>), {}, C::modes, 0, priority, detail::cost_key_of(args)};
+      &C::get(), nullptr, sizeof(detail::Call<typename K::Args>), {}, C::modes, 0, priority, detail::task_key<K>(args)};
   if constexpr (!C::has_list) {
     if constexpr (detail::HasFlops<K>) {
       static_assert(

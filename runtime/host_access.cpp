@@ -1,4 +1,5 @@
 #include <tesela/runtime/data.hpp>
+#include <tesela/runtime/internal/simulation.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
 
@@ -32,6 +33,7 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
     throw ArgumentError(mode == Mode::in ? "Tile::read" : "Tile::update", "tile " + data.label(),
                         "nothing was written to it");
   if (mode != Mode::out) refuse_lost(data, mode == Mode::in ? "Tile::read" : "Tile::update");
+  if (simulates && mode != Mode::out && data.status_number < 0) refuse_values(data);
   data.reserve(mode);
   data.submit_deferred(mode != Mode::in);
   if (data.state_->messages != nullptr) {

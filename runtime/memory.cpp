@@ -1,6 +1,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/memory.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
+#include <tesela/runtime/simulation.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -25,6 +26,7 @@ HostMemory host_memory() {
 }
 
 double usable_host_bytes() {
+  if (is_simulated()) return std::numeric_limits<double>::infinity();
   struct sysinfo machine {};
   if (sysinfo(&machine) != 0) return std::numeric_limits<double>::infinity();
   double bytes = (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) * machine.mem_unit;

@@ -1,4 +1,5 @@
 #include <tesela/runtime/internal/ranks.hpp>
+#include <tesela/runtime/internal/simulation.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 #include <tesela/runtime/runtime.hpp>
 
@@ -89,6 +90,7 @@ void Runtime::reset_statistics() {
   for (auto& times : state_->times) times = {0, 0, 0, 0, times.waiting_before};
   state_->links.clear();
   state_->bytes_sent = state_->bytes_received = 0;
+  if (detail::simulates) detail::reset_simulated_times();
 }
 
 std::vector<RankUse> Runtime::rank_statistics() {

@@ -1,6 +1,7 @@
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/internal/management_library.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
+#include <tesela/runtime/simulation.hpp>
 
 #if TESELA_HAVE_CUDA
 
@@ -98,8 +99,13 @@ std::string detail::visible_gpus() {
 
 #else
 
+#include <cstdlib>
+
 namespace tesela {
-int count_cuda_devices() noexcept { return 0; }
+int count_cuda_devices() noexcept {
+  const char* const simulated = is_simulated() ? std::getenv("STARPU_NCUDA") : nullptr;
+  return simulated != nullptr ? std::atoi(simulated) : 0;
+}
 void detail::describe_gpus(Machine&) {}
 std::string detail::visible_gpus() { return {}; }
 }  // namespace tesela

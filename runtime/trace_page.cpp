@@ -2,10 +2,12 @@
 #include <tesela/runtime/internal/page_parts.hpp>
 #include <tesela/runtime/trace_page.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -13,69 +15,27 @@
 namespace tesela {
 namespace {
 
-/// Returns a JSON string that may be part of a <script>. Bytes that are not UTF-8 become "?".
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const auto c = static_cast<unsigned char>(text[k]);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += text[k];
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c < 0x20 || c == '<' || c == '&') {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", c);
-      out += code;
-    } else if (c < 0x80) {
-      out += text[k];
-    } else {
-      const auto length = static_cast<std::size_t>(std::countl_one(c));
-      const auto follows = [&](char next) { return (static_cast<unsigned char>(next) & 0xC0) == 0x80; };
-      const std::string sequence = text.substr(k, length);
-      if (length < 2 || length > 4 || sequence.size() < length ||
-          !std::all_of(sequence.begin() + 1, sequence.end(), follows)) {
-        out += '?';
-        continue;
-      }
-      out += sequence;
-      k += length - 1;
-    }
-  }
-  return out + '"';
-}
+using nlohmann::json;
 
-std::string number(double value) {
-  if (!std::isfinite(value)) return "null";
+/// Returns a number of nine digits, which JSON prints in as few.
+json number(double value) {
+  if (!std::isfinite(value)) return nullptr;
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
+  return std::strtod(text, nullptr);
 }
-std::string number(index_t value) { return std::to_string(value); }
-std::string number(std::size_t value) { return std::to_string(value); }
 
-/// Builds a JSON array or object.
-class Json {
- public:
-  explicit Json(char open) : text_(1, open), close_(open == '[' ? ']' : '}') {}
-  Json& add(const std::string& json) {
-    if (text_.size() > 1) text_ += ',';
-    text_ += json;
-    return *this;
-  }
-  Json& add(const char* key, const std::string& json) { return add('"' + std::string(key) + "\":" + json); }
-  std::string text() const { return text_ + close_; }
-
- private:
-  std::string text_;
-  char close_;
-};
+json numbers(const std::vector<double>& values) {
+  json all = json::array();
+  for (const double value : values) all.push_back(number(value));
+  return all;
+}
 
 template <class Range, class F>
-std::string array_of(const Range& range, const F& json) {
-  Json all('[');
-  for (const auto& element : range) all.add(json(element));
-  return all.text();
+json array_of(const Range& range, const F& element) {
+  json all = json::array();
+  for (const auto& one : range) all.push_back(element(one));
+  return all;
 }
 
 /// Returns the bytes in base 64.
@@ -94,7 +54,7 @@ std::string base64(const std::vector<unsigned char>& bytes) {
   return out;
 }
 
-/// Returns the numbers as a quoted text: the bytes of each, 1, 2 or 4, then all of them, little-endian, in base 64.
+/// Returns the numbers as a text: the bytes of each, 1, 2 or 4, then all of them, little-endian, in base 64.
 std::string packed(const std::vector<std::uint32_t>& numbers) {
   const std::uint32_t most = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
   const unsigned size = most < 256 ? 1 : most < 65536 ? 2 : 4;
@@ -102,7 +62,7 @@ std::string packed(const std::vector<std::uint32_t>& numbers) {
   bytes.reserve(numbers.size() * size);
   for (const std::uint32_t number : numbers)
     for (unsigned k = 0; k < size; ++k) bytes.push_back(static_cast<unsigned char>(number >> 8 * k));
-  return '"' + std::to_string(size) + base64(bytes) + '"';
+  return std::to_string(size) + base64(bytes);
 }
 
 /// Numbers objects in order of their first use.
@@ -122,7 +82,7 @@ class Numbered {
 };
 
 /// Returns the tasks as packed arrays. Times are multiples of `unit` seconds.
-std::string tasks_json(const Trace& trace, const TraceSummary& summary, Numbered<std::string>& kernels) {
+json tasks_json(const Trace& trace, const TraceSummary& summary, Numbered<std::string>& kernels) {
   const double unit = std::max(summary.seconds / 4e9, 1e-9);
   const auto ticks = [&](double seconds) {
     return static_cast<std::uint32_t>(std::clamp(std::round(seconds / unit), 0.0, 4294967295.0));
@@ -157,104 +117,74 @@ std::string tasks_json(const Trace& trace, const TraceSummary& summary, Numbered
     before.push_back(count);
   }
   std::vector<std::uint32_t> path(summary.path.begin(), summary.path.end());
-  return Json('{')
-      .add("count", number(trace.tasks.size()))
-      .add("unit", number(unit))
-      .add("start", packed(start))
-      .add("length", packed(length))
-      .add("waited", packed(waited))
-      .add("fetched", packed(fetched))
-      .add("id", packed(id))
-      .add("kind", packed(kind))
-      .add("kinds", array_of(kinds.all(),
+  return {{"count", trace.tasks.size()},
+          {"unit", number(unit)},
+          {"start", packed(start)},
+          {"length", packed(length)},
+          {"waited", packed(waited)},
+          {"fetched", packed(fetched)},
+          {"id", packed(id)},
+          {"kind", packed(kind)},
+          {"kinds", array_of(kinds.all(),
                              [](const Kind& k) {
-                               return Json('[')
-                                   .add(std::to_string(std::get<0>(k)))
-                                   .add(quoted(std::get<1>(k)))
-                                   .add(number(std::get<2>(k)))
-                                   .text();
-                             }))
-      .add("worker", packed(worker))
-      .add("priority", packed(priority))
-      .add("priorities", array_of(priorities.all(), [](int p) { return std::to_string(p); }))
-      .add("labels", labelled ? quoted(labels) : "\"\"")
-      .add("before", packed(before))
-      .add("edges", packed(edges))  // how many places before the task each predecessor is
-      .add("path", packed(path))
-      .text();
+                               return json::array({std::get<0>(k), std::get<1>(k), number(std::get<2>(k))});
+                             })},
+          {"worker", packed(worker)},
+          {"priority", packed(priority)},
+          {"priorities", priorities.all()},
+          {"labels", labelled ? labels : ""},
+          {"before", packed(before)},
+          {"edges", packed(edges)},  // how many places before the task each predecessor is
+          {"path", packed(path)}};
 }
 
-std::string summary_json(const TraceSummary& s) {
-  const auto place = [](bool gpu) { return gpu ? std::string("\"GPU\"") : std::string("\"core\""); };
-  return Json('{')
-      .add("seconds", number(s.seconds))
-      .add("kernels", array_of(s.kernels,
+json summary_json(const TraceSummary& s) {
+  const auto place = [](bool gpu) { return gpu ? "GPU" : "core"; };
+  return {{"seconds", number(s.seconds)},
+          {"kernels", array_of(s.kernels,
                                [&](const KernelSummary& k) {
-                                 return Json('{')
-                                     .add("kernel", quoted(k.kernel))
-                                     .add("place", place(k.gpu))
-                                     .add("tasks", number(k.tasks))
-                                     .add("seconds", number(k.seconds))
-                                     .add("median", number(k.median))
-                                     .add("share", number(k.share))
-                                     .add("gflops", number(k.gflops))
-                                     .text();
-                               }))
-      .add("models", array_of(s.models,
+                                 return json{{"kernel", k.kernel},         {"place", place(k.gpu)},
+                                             {"tasks", k.tasks},           {"seconds", number(k.seconds)},
+                                             {"median", number(k.median)}, {"share", number(k.share)},
+                                             {"gflops", number(k.gflops)}};
+                               })},
+          {"models", array_of(s.models,
                               [&](const ModelSummary& m) {
-                                return Json('{')
-                                    .add("kernel", quoted(m.kernel))
-                                    .add("tiles", quoted(m.tiles))
-                                    .add("place", place(m.gpu))
-                                    .add("tasks", number(m.tasks))
-                                    .add("least", number(m.least))
-                                    .add("median", number(m.median))
-                                    .add("most", number(m.most))
-                                    .add("model", number(m.model))
-                                    .text();
-                              }))
-      .add("workers", array_of(s.workers,
+                                return json{{"kernel", m.kernel},       {"tiles", m.tiles},
+                                            {"place", place(m.gpu)},    {"tasks", m.tasks},
+                                            {"least", number(m.least)}, {"median", number(m.median)},
+                                            {"most", number(m.most)},   {"model", number(m.model)}};
+                              })},
+          {"workers", array_of(s.workers,
                                [](const WorkerSummary& w) {
-                                 return Json('{')
-                                     .add("name", quoted(w.name))
-                                     .add("tasks", number(w.tasks))
-                                     .add("busy", number(w.busy))
-                                     .add("data", number(w.data))
-                                     .add("ready", number(w.ready))
-                                     .add("insertion", number(w.insertion))
-                                     .add("dependences", number(w.dependences))
-                                     .add("end", number(w.end))
-                                     .text();
-                               }))
-      .add("path_seconds", number(s.path_seconds))
-      .add("path_bound", number(s.path_bound))
-      .add("area_bound", number(s.area_bound))
-      .add("lower_bound", number(s.lower_bound()))
-      .add("unmodelled", number(s.unmodelled))
-      .text();
+                                 return json{{"name", w.name},
+                                             {"tasks", w.tasks},
+                                             {"busy", number(w.busy)},
+                                             {"data", number(w.data)},
+                                             {"ready", number(w.ready)},
+                                             {"insertion", number(w.insertion)},
+                                             {"dependences", number(w.dependences)},
+                                             {"end", number(w.end)}};
+                               })},
+          {"path_seconds", number(s.path_seconds)},
+          {"path_bound", number(s.path_bound)},
+          {"area_bound", number(s.area_bound)},
+          {"lower_bound", number(s.lower_bound())},
+          {"unmodelled", s.unmodelled}};
 }
 
-std::string memory_json(const Trace& trace) {
-  const auto numbers = [](const std::vector<double>& values) {
-    return array_of(values, [](double v) { return number(v); });
-  };
-  std::vector<double> seconds;
-  for (const TraceSample& s : trace.samples) seconds.push_back(s.seconds);
-  return Json('{')
-      .add("names", array_of(trace.memories, quoted))
-      .add("links", array_of(trace.links,
+json memory_json(const Trace& trace) {
+  return {{"names", trace.memories},
+          {"links", array_of(trace.links,
                              [](const LinkUse& link) {
-                               return Json('{')
-                                   .add("from", quoted(link.from))
-                                   .add("to", quoted(link.to))
-                                   .add("transfers", number(link.transfers))
-                                   .add("bytes", number(link.bytes))
-                                   .text();
-                             }))
-      .add("seconds", numbers(seconds))
-      .add("used", array_of(trace.samples, [&](const TraceSample& s) { return numbers(s.used); }))
-      .add("moved", array_of(trace.samples, [&](const TraceSample& s) { return numbers(s.moved); }))
-      .text();
+                               return json{{"from", link.from},
+                                           {"to", link.to},
+                                           {"transfers", link.transfers},
+                                           {"bytes", number(link.bytes)}};
+                             })},
+          {"seconds", array_of(trace.samples, [](const TraceSample& s) { return number(s.seconds); })},
+          {"used", array_of(trace.samples, [](const TraceSample& s) { return numbers(s.used); })},
+          {"moved", array_of(trace.samples, [](const TraceSample& s) { return numbers(s.moved); })}};
 }
 
 std::string escaped(const std::string& text) {
@@ -264,9 +194,9 @@ std::string escaped(const std::string& text) {
 }
 
 /// Returns a JSON text that may be part of a <script>.
-std::string harmless(const std::string& json) {
+std::string harmless(const std::string& text) {
   std::string out;
-  for (const char c : json) out += c == '<' ? "\\u003c" : std::string(1, c);
+  for (const char c : text) c == '<' ? out += "\\u003c" : out += c;
   return out;
 }
 
@@ -284,29 +214,29 @@ std::string trace_page(const Trace& trace, const TraceSummary& summary, const st
                        const std::string& report) {
   require_trace_page();
   Numbered<std::string> kernels;
-  const std::string tasks = tasks_json(trace, summary, kernels);
-  Json data('{');
-  data.add("title", quoted(title))
-      .add("report", harmless(report))
-      .add("summary", summary_json(summary))
-      .add("kernels", array_of(kernels.all(),
-                               [&](const std::string& kernel) {
-                                 const auto color = trace.colors.find(kernel);
-                                 char text[8];
-                                 std::snprintf(text, sizeof text, "#%06x",
-                                               color == trace.colors.end() ? 0x8c8c8cu : color->second & 0xFFFFFFu);
-                                 return Json('{').add("name", quoted(kernel)).add("color", quoted(text)).text();
-                               }))
-      .add("incomplete", number(trace.incomplete))
-      .add("tasks", tasks)
-      .add("memory", memory_json(trace));
+  const json tasks = tasks_json(trace, summary, kernels);
+  const auto described = [&](const std::string& kernel) {
+    const auto color = trace.colors.find(kernel);
+    char text[8];
+    std::snprintf(text, sizeof text, "#%06x", color == trace.colors.end() ? 0x8c8c8cu : color->second & 0xFFFFFFu);
+    return json{{"name", kernel}, {"color", text}};
+  };
+  const json data{{"title", title},
+                  {"summary", summary_json(summary)},
+                  {"kernels", array_of(kernels.all(), described)},
+                  {"incomplete", trace.incomplete},
+                  {"tasks", tasks},
+                  {"memory", memory_json(trace)}};
+  // Bytes that are not UTF-8 become U+FFFD.
+  const std::string all =
+      "{\"report\":" + report + "," + data.dump(-1, ' ', false, json::error_handler_t::replace).substr(1);
   return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
          escaped(title) + "</title>\n<style>\n" + detail::page_style +
          "</style></head>\n<body><main id=\"page\"></main>\n" +
          "<noscript>This page draws the run with JavaScript, which is turned off here.</noscript>\n" +
-         "<script type=\"application/json\" id=\"data\">" + data.text() + "</script>\n<script>" + detail::page_d3 +
+         "<script type=\"application/json\" id=\"data\">" + harmless(all) + "</script>\n<script>" + detail::page_d3 +
          "</script>\n<script>\n" + detail::page_script + "</script></body></html>\n";
 }
 

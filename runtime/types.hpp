@@ -17,8 +17,8 @@ struct Shape {
 /// Returns ceil(a / b) for a >= 0, b > 0, without overflow.
 constexpr index_t ceil_div(index_t a, index_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
-/// op(A): A itself (none) or its transpose.
-enum class Op : std::uint8_t { none, transpose };
+/// op(A): A itself (none), its transpose A^T, or its conjugate transpose A^H, which is A^T for a real matrix.
+enum class Op : std::uint8_t { none, transpose, conjugate };
 
 /// Side of the other matrix, left or right, that a triangular or orthogonal factor multiplies.
 enum class Side : std::uint8_t { left, right };

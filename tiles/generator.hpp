@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/host_device.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <cmath>
@@ -22,7 +23,8 @@ enum class Pattern : std::uint8_t {
 
 /// One element of a generated matrix; row and column count from 0 in the whole matrix. Uniform numbers come from a
 /// counter-based generator: Steele, Lea and Flood's SplitMix64 finalizer over (seed, row, column). Normal numbers are
-/// their Box-Muller transforms.
+/// their Box-Muller transforms. Both parts of a complex element are such numbers, and independent; its real part is the
+/// element of the real matrix.
 template <class T>
 struct Generator {
   Pattern pattern = Pattern::constant;
@@ -43,30 +45,49 @@ struct Generator {
   TESELA_BOTH std::uint64_t bits(index_t row, index_t column) const {
     return mix(mix(mix(seed) ^ static_cast<std::uint64_t>(row)) ^ static_cast<std::uint64_t>(column));
   }
-  TESELA_BOTH T uniform(index_t row, index_t column) const {
+  /// Returns the uniform number of these bits.
+  TESELA_BOTH static real_t<T> uniform_of(std::uint64_t random) {
+    using Real = real_t<T>;
     // As many leading bits as T's significand holds, so that the number is exact and below 1.
-    constexpr int kept = std::numeric_limits<T>::digits;
-    return static_cast<T>(bits(row, column) >> (64 - kept)) * (T(2) / static_cast<T>(std::uint64_t{1} << kept)) - T(1);
+    constexpr int kept = std::numeric_limits<Real>::digits;
+    return static_cast<Real>(random >> (64 - kept)) * (Real(2) / static_cast<Real>(std::uint64_t{1} << kept)) - Real(1);
+  }
+  TESELA_BOTH T uniform(index_t row, index_t column) const {
+    const std::uint64_t random = bits(row, column);
+    if constexpr (is_complex<T>)
+      return T(uniform_of(random), uniform_of(mix(random)));
+    else
+      return uniform_of(random);
   }
   TESELA_BOTH T normal(index_t row, index_t column) const {
     const std::uint64_t first = bits(row, column);
     constexpr double unit = 1.0 / static_cast<double>(std::uint64_t{1} << 53), two_pi = 6.283185307179586;
     const double radius = (static_cast<double>(first >> 11) + 0.5) * unit;  // in (0, 1): its logarithm is finite
     const double angle = static_cast<double>(mix(first) >> 11) * unit;
-    return static_cast<T>(std::sqrt(-2 * std::log(radius)) * std::cos(two_pi * angle));
+    const double size = std::sqrt(-2 * std::log(radius));
+    if constexpr (is_complex<T>)
+      return T(static_cast<real_t<T>>(size * std::cos(two_pi * angle)),
+               static_cast<real_t<T>>(size * std::sin(two_pi * angle)));
+    else
+      return static_cast<T>(size * std::cos(two_pi * angle));
+  }
+  /// Returns a random number of magnitude 1 for a row or column.
+  static std::complex<double> phase(std::uint64_t of_seed, index_t i) {
+    const double turns = static_cast<double>(mix(mix(of_seed) ^ static_cast<std::uint64_t>(i)) >> 11) * 0x1p-53;
+    return std::polar(1.0, 6.283185307179586 * turns);
   }
   TESELA_BOTH T operator()(index_t row, index_t column) const {
     switch (pattern) {
       case Pattern::constant:
         return value;
       case Pattern::index:
-        return static_cast<T>(row * columns + column);
+        return static_cast<T>(static_cast<real_t<T>>(row * columns + column));
       case Pattern::uniform:
         return uniform(row, column);
       case Pattern::normal:
         return normal(row, column);
       case Pattern::graded:
-        return std::ldexp(uniform(row, column), -static_cast<int>(40 * row / rows + 40 * column / columns));
+        return times_power_of_two(uniform(row, column), -static_cast<int>(40 * row / rows + 40 * column / columns));
       case Pattern::band:
         return row - column <= half_width && column - row <= half_width ? uniform(row, column) : T(0);
     }

@@ -1,5 +1,6 @@
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/simulation.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -15,12 +16,12 @@ void* allocate(Shape shape, std::size_t element, bool zeroed) {
   require(bytes <= static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()), "HostMatrix", "shape", shape,
           " does not fit the address space");
   if (bytes == 0) return nullptr;
-  void* const memory = zeroed ? std::calloc(bytes, 1) : std::malloc(bytes);
+  void* const memory = is_simulated() ? simulated_memory(bytes) : zeroed ? std::calloc(bytes, 1) : std::malloc(bytes);
   if (memory == nullptr)
     throw OutOfMemory("HostMatrix: no memory for " + to_string(shape) + " (" + std::to_string(bytes) + " bytes)");
   return memory;
 }
 
-void Release::operator()(void* p) const noexcept { std::free(p); }
+void Release::operator()(void* p) const noexcept { is_simulated() ? release_simulated_memory(p) : std::free(p); }
 
 }  // namespace tesela::detail

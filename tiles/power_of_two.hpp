@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <cmath>
@@ -12,25 +13,26 @@ namespace tesela {
 // every size therefore give results with the same digits, and squares neither overflow nor underflow.
 
 /// Returns e with 2^(e - 1) <= max |x_i| < 2^e, so that 2^-e x has size 1; 0 if all elements are zero or one is
-/// infinite. Ignores NaN. For a denormal maximum e is exact and reaches -1073 (single precision: -148).
+/// infinite. Ignores NaN. A complex x_i counts by the larger one of its parts. For a denormal maximum e is exact and
+/// reaches -1073 (single precision: -148).
 template <class T>
 int exponent_of_largest(std::span<const T> x) {
-  T most = 0;
-  for (const T value : x) most = std::abs(value) > most ? std::abs(value) : most;
+  real_t<T> most = 0;
+  for (const T value : x) most = largest_part(value) > most ? largest_part(value) : most;
   int e = 0;
-  if (most > 0 && most <= std::numeric_limits<T>::max()) std::frexp(most, &e);
+  if (most > 0 && most <= std::numeric_limits<real_t<T>>::max()) std::frexp(most, &e);
   return e;
 }
 
 /// Returns e with 2^e <= max |x| < 2^(e + 1) over the finite elements; 0 if all are zero.
 template <class T>
 int largest_exponent(index_t n, const T* x) {
-  T most = 0;
+  real_t<T> most = 0;
   for (index_t i = 0; i < n; ++i) {
-    const T size = std::abs(x[i]);
+    const real_t<T> size = largest_part(x[i]);
     most = size > most && std::isfinite(size) ? size : most;
   }
-  return most > T(0) ? std::ilogb(most) : 0;
+  return most > 0 ? std::ilogb(most) : 0;
 }
 
 /// Returns x 2^e, rounded upwards if it is subnormal or T has fewer digits: exactly the numbers of T below x 2^e are
@@ -44,13 +46,13 @@ T scaled_up(double x, int e) {
 /// x <- 2^e x: exact, or rounded once if the result is denormal or infinite.
 template <class T>
 void scale_by_power_of_two(std::span<T> x, int e) {
-  using Limits = std::numeric_limits<T>;
+  using Limits = std::numeric_limits<real_t<T>>;
   if (e == 0) return;
   if (e >= Limits::min_exponent - 1 && e < Limits::max_exponent) {
-    const T factor = std::ldexp(T(1), e);
+    const real_t<T> factor = std::ldexp(real_t<T>(1), e);
     for (T& value : x) value *= factor;
   } else {
-    for (T& value : x) value = std::ldexp(value, e);
+    for (T& value : x) value = times_power_of_two(value, e);
   }
 }
 

@@ -51,9 +51,9 @@ Priority place_of(int gpus, bool square, index_t i, index_t j, int value = 0) {
 
 }  // namespace
 
-TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host) {
+TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host, bool on_cores) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
-  if (runtime.gpus() > 0) {
+  if (runtime.gpus() > 0 && !on_cores) {
     constexpr index_t large = 16384, for_several_gpus = 32768, least = 32;
     constexpr double tiles = 24;  // on a GPU
     const GpuRoom room(runtime);
@@ -108,10 +108,12 @@ struct CholeskyFactorization<T>::Plan {
   std::optional<TileMatrix<T>> diagonals, inverses;
   std::vector<ColumnBlock> blocks;  ///< of tile rows
   StepGroups groups;
-  std::vector<ResidueTiles<T>> residues;  ///< of a group's rows, or of the tiles of several steps
+  /// Residues of a group's rows, or of the tiles of several steps; none of complex numbers.
+  std::vector<ResidueTiles<real_t<T>>> residues;
   int gpus;
 
-  Plan(Graph& g, const TileMatrix<T>& A) : r(A), minor(g.runtime(), 1, 1, {1, 1}, "minor"), gpus(g.runtime().gpus()) {
+  Plan(Graph& g, const TileMatrix<T>& A)
+      : r(A), minor(g.runtime(), 1, 1, {1, 1}, "minor"), gpus(workers_for<T>(g.runtime()).gpus) {
     const index_t n = A.n(), nb = A.tile_shape().mb;
     require(A.m() == n && (A.nt() <= 1 || A.tile_shape().nb % nb == 0), "cholesky", "A", A, " in tiles of ",
             A.tile_shape(), "; it must be square, in tiles that are square, or wider by a whole number of heights");
@@ -120,16 +122,19 @@ struct CholeskyFactorization<T>::Plan {
       return TileMatrix<T>(g.runtime(), n, std::min(nb, n), TileShape{nb, nb}, name);
     };
     if (!square()) diagonals = column("D");
-    if (g.runtime().gpus() > 0 && n > 0) inverses = column("V");
+    if (gpus > 0 && n > 0) inverses = column("V");
     g.insert<Laset<double>>(on_gpu, {0.0}, minor(0, 0));
-    if (A.nt() == 1 && g.runtime().ranks() == 1) groups = cholesky_groups(g.runtime(), n, nb, sizeof(T));
+    const bool may_group = gpus > 0 && g.runtime().ranks() == 1;
+    if (A.nt() == 1 && may_group) groups = cholesky_groups(g.runtime(), n, nb, sizeof(T));
     groups.steps = A.mt();
     blocks = blocks_of_rows(g.runtime());
-    if (groups.length > 0)
-      residues.emplace_back(g.runtime(), groups.length * nb, n - groups.length * nb, moduli_for(sizeof(T)));
-    if (square() && blocks.size() == 1 && g.runtime().ranks() == 1 && tiles_by_residues(g.runtime(), n, nb))
-      for (index_t t = 0; t < steps_at_once * A.nt(); ++t)
-        residues.emplace_back(g.runtime(), nb, std::min(nb, n - t % A.nt() * nb), moduli_for(sizeof(T)));
+    if constexpr (!is_complex<T>) {
+      if (groups.length > 0)
+        residues.emplace_back(g.runtime(), groups.length * nb, n - groups.length * nb, moduli_for(sizeof(T)));
+      if (square() && blocks.size() == 1 && may_group && tiles_by_residues(g.runtime(), n, nb))
+        for (index_t t = 0; t < steps_at_once * A.nt(); ++t)
+          residues.emplace_back(g.runtime(), nb, std::min(nb, n - t % A.nt() * nb), moduli_for(sizeof(T)));
+    }
   }
 
   bool square() const { return r.nt() == r.mt(); }
@@ -175,7 +180,7 @@ struct CholeskyFactorization<T>::Plan {
   /// Returns whether square tiles are updated by residues.
   bool by_residues() const { return square() && !residues.empty(); }
   /// Returns the residues of tile (k, j).
-  const ResidueTiles<T>& residues_of(index_t k, index_t j) const {
+  const ResidueTiles<real_t<T>>& residues_of(index_t k, index_t j) const {
     return residues[static_cast<std::size_t>(k % steps_at_once * r.nt() + j)];
   }
 
@@ -185,8 +190,9 @@ struct CholeskyFactorization<T>::Plan {
     const index_t column = j == d.tile ? d.column + d.order : 0;
     if (column >= r(k, j).cols()) return;
     const Priority where = at(k, j, highest_priority - (diagonals ? 1 : 0));
-    solve(g, where, Op::transpose, k, r(k, j), column);
-    if (by_residues()) residues_of(k, j).convert(g, where, {.op = Op::transpose}, {r(k, j)});
+    solve(g, where, adjoint<T>, k, r(k, j), column);
+    if constexpr (!is_complex<T>)
+      if (by_residues()) residues_of(k, j).convert(g, where, {.op = Op::transpose}, {r(k, j)});
   }
   /// Inserts x = op(R(k, k))^-1 x for the columns of one tile from `column` on.
   void solve(Graph& g, const Priority& where, Op op, index_t k, const Tile<T>& x, index_t column = 0) const {
@@ -205,17 +211,16 @@ struct CholeskyFactorization<T>::Plan {
     if (diagonals && first && next) column += to.order;  // factor() has updated the next diagonal block
     if (column >= r(i, j).cols()) return;
     const Priority where = at(i, j, update_priority(i, k, r.mt(), begin));
-    if (by_residues())
-      subtract_products<T>(
-          g, where, {.inner = r(k, j).rows(), .a_lines = to.order, .b_lines = r(i, j).cols(), .symmetric = first},
-          residues_of(k, i), residues_of(k, j), {r(i, j)});
-    else
-      g.insert<RowUpdate<T>>(where, {Op::transpose, to.column, column, square() && first}, r(k, to.tile), r(k, j),
-                             r(i, j));
+    if constexpr (!is_complex<T>)
+      if (by_residues())
+        return subtract_products<T>(
+            g, where, {.inner = r(k, j).rows(), .a_lines = to.order, .b_lines = r(i, j).cols(), .symmetric = first},
+            residues_of(k, i), residues_of(k, j), {r(i, j)});
+    g.insert<RowUpdate<T>>(where, {adjoint<T>, to.column, column, square() && first}, r(k, to.tile), r(k, j), r(i, j));
   }
 
   /// Inserts A(i, j) -= R(K, i)^T R(K, j) for all rows i from k on and the rows K of the group that ends before k.
-  void update_by_residues(Graph& g, index_t k) const {
+  void update_by_residues(Graph& g, index_t k) const requires(!is_complex<T>) {
     const index_t nb = r.tile_shape().mb, first = k * nb, lines = r.n() - first;
     const auto row = [&](index_t i) { return r(i, 0); };
     const ResidueTiles<T>& of_rows = residues.front();
@@ -259,7 +264,8 @@ CholeskyFactorization<T>::CholeskyFactorization(Graph& g, const TileMatrix<T>& A
       for (index_t i = k + 1; i < std::min(end, plan.groups.end(k)); ++i)
         for (index_t j = plan.begin(i); j < nt; ++j) plan.update(g, i, j, k, begin);
       plan.store(g, k);
-      if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);
+      if constexpr (!is_complex<T>)
+        if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);
       for (index_t j = k; j < nt && end < mt; ++j) g.bring_home(A(k, j));
     }
   }
@@ -293,8 +299,8 @@ void CholeskyFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
   const index_t mt = R.mt();
   for (index_t j = 0; j < X.nt(); ++j) {
     for (index_t k = 0; k < mt; ++k) {
-      plan.solve(g, on_column(j), Op::transpose, k, X(k, j));
-      for (index_t i = k + 1; i < mt; ++i) plan.subtract(g, Op::transpose, k, i, j, X(k, j), X(i, j));
+      plan.solve(g, on_column(j), adjoint<T>, k, X(k, j));
+      for (index_t i = k + 1; i < mt; ++i) plan.subtract(g, adjoint<T>, k, i, j, X(k, j), X(i, j));
     }
     for (index_t k = mt; k-- > 0;) {
       for (index_t i = k + 1; i < mt; ++i) plan.subtract(g, Op::none, k, i, j, X(i, j), X(k, j));
@@ -309,9 +315,13 @@ CholeskyFactorization<T> cholesky(Graph& g, const TileMatrix<T>& A) {
   return CholeskyFactorization<T>(g, A);
 }
 
-template class CholeskyFactorization<float>;
-template class CholeskyFactorization<double>;
-template CholeskyFactorization<float> cholesky(Graph&, const TileMatrix<float>&);
-template CholeskyFactorization<double> cholesky(Graph&, const TileMatrix<double>&);
+#define TESELA_INSTANTIATE(T)              \
+  template class CholeskyFactorization<T>; \
+  template CholeskyFactorization<T> cholesky(Graph&, const TileMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -10,8 +10,8 @@ namespace tesela {
 
 /// Returns the tile shape for the Cholesky factorization of order n: whole tile rows with a GPU, squares on cores.
 /// Large matrices `from_host` memory or on several GPUs and matrices larger than the GPUs' memory have squares, too,
-/// because only the upper triangle moves then.
-TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host = false);
+/// because only the upper triangle moves then. `on_cores`: as without a GPU, for complex numbers.
+TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host = false, bool on_cores = false);
 
 /// Returns the place where cholesky keeps tile (i, j) of an n x n matrix: a GPU. A tile that a task wrote at this place
 /// need not move.
@@ -21,8 +21,8 @@ Priority cholesky_place(const WorkerCounts& workers, index_t n, TileShape tile, 
 /// without residues (docs/factorizations.md).
 MemoryPlan plan_cholesky(const WorkerCounts& workers, index_t n, std::size_t element, TileShape tile);
 
-/// The factorization A = R^T R of a symmetric positive definite matrix, R upper triangular (LAPACK potrf): n^3 / 3
-/// flops.
+/// The factorization A = R^H R of a symmetric or Hermitian positive definite matrix, R upper triangular with a positive
+/// diagonal (LAPACK potrf): n^3 / 3 flops.
 ///
 /// A       n x n. Its tiles are square, or wider by a whole number of their heights, or as wide as the matrix.
 /// Method  Step k factors the diagonal block (potrf), solves for the rest of tile row k (trsm) and subtracts the
@@ -53,10 +53,11 @@ class CholeskyFactorization {
   std::shared_ptr<const Plan> plan_;
 };
 
-/// Inserts the factorization A = R^T R (LAPACK potrf).
+/// Inserts the factorization A = R^H R (LAPACK potrf).
 ///
-/// A        n x n; the upper triangle is read and overwritten by R. The strict lower triangle of diagonal blocks
-///          becomes zero; other tiles below the diagonal are not accessed. If a minor is not positive, A is unusable.
+/// A        n x n; the upper triangle is read and overwritten by R; imaginary parts of the diagonal are not read. The
+///          strict lower triangle of diagonal blocks becomes zero; other tiles below the diagonal are not accessed. If
+///          a minor is not positive, A is unusable.
 /// Returns  the factorization, which shares A's tiles.
 /// Throws   ArgumentError if A is not square or its tiles have another shape than CholeskyFactorization describes.
 template <class T>

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/dense/internal/direct_estimates.hpp>
 #include <tesela/algorithms/dense/internal/small_solve.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -25,7 +26,7 @@ template <class T>
 HostMatrix<T> product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<T>& X) {
   const index_t n = A.n(), k = X.cols(), nb = A.tile_shape().nb;
   HostMatrix<T> Y(n, k);
-  if (A.nt() == 1 && g.runtime().gpus() == 0) {
+  if (A.nt() == 1 && workers_for<T>(g.runtime()).gpus == 0) {
     const auto a = A(0, 0).read();
     blas::gemm(op, Op::none, n, k, n, T(1), a.data, a.ld, X.data(), X.ld(), T(0), Y.data(), Y.ld());
     return Y;
@@ -50,7 +51,7 @@ double growth(const TileMatrix<T>& factors, const std::vector<index_t>& order, c
     for (index_t j = 0; j < u.cols; ++j)
       for (index_t i = 0; i <= first + j; ++i) {
         const int exponent = rows[at(order[at(i)])] + columns[at(first + j)];
-        const double size = std::abs(std::ldexp(static_cast<double>(u(i, j)), -exponent));
+        const double size = std::abs(times_power_of_two(with_parts<T, double>(u(i, j)), -exponent));
         if (!(size <= most_yet)) most_yet = size;
       }
   });
@@ -86,7 +87,7 @@ bool exceeds_range(const TileMatrix<T>& B, const Exponents& rows, const Exponent
   SystemRange range{.rows = rows, .columns = columns};
   for (index_t j = 0; j < across.rows(); ++j) {
     bool zero = true;
-    for (index_t k = 0; k < across.cols(); ++k) zero = zero && across(j, k) == 0;
+    for (index_t k = 0; k < across.cols(); ++k) zero = zero && across(j, k) == T(0);
     range.vanished = range.vanished || zero;
   }
   B.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { range.add_right_hand_sides<T>(tile.read()); });
@@ -107,7 +108,7 @@ struct TileSystem {
     A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
       const auto a = tile.read();
       for (index_t j = 0; j < a.cols; ++j)
-        for (index_t i = 0; i < a.rows; ++i) f(row + i, column + j, a(i, j));
+        for (index_t i = 0; i < a.rows; ++i) f(row + i, column + j, largest_part(a(i, j)));
     });
   }
   bool leaves_range(const Exponents& rows, const Exponents& columns, const HostMatrix<T>& across) const {
@@ -115,29 +116,29 @@ struct TileSystem {
   }
   /// Returns whether the rows' sizes differ enough for scaling on the host, which reads A several times.
   bool may_scale_rows(const Exponents& sizes_of_rows) const {
-    return g.runtime().gpus() == 0 && g.runtime().ranks() == 1 && B.mt() <= 1 &&
-           spread(sizes_of_rows) > std::numeric_limits<T>::digits / 2;
+    return workers_for<T>(g.runtime()).gpus == 0 && g.runtime().ranks() == 1 && B.mt() <= 1 &&
+           spread(sizes_of_rows) > std::numeric_limits<real_t<T>>::digits / 2;
   }
   template <class F>
   void scale_matrix(const F& exponent) const {
     A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
       const auto a = tile.update();
       for (index_t j = 0; j < a.cols; ++j)
-        for (index_t i = 0; i < a.rows; ++i) a(i, j) = std::ldexp(a(i, j), exponent(row + i, column + j));
+        for (index_t i = 0; i < a.rows; ++i) a(i, j) = times_power_of_two(a(i, j), exponent(row + i, column + j));
     });
   }
   void scale_right_hand_sides(const Exponents& exponents) const {
     B.for_each_tile([&](const Tile<T>& tile, index_t row, index_t) {
       const auto b = tile.update();
       for (index_t j = 0; j < b.cols; ++j)
-        for (index_t i = 0; i < b.rows; ++i) b(i, j) = std::ldexp(b(i, j), -exponents[at(row + i)]);
+        for (index_t i = 0; i < b.rows; ++i) b(i, j) = times_power_of_two(b(i, j), -exponents[at(row + i)]);
     });
   }
   void check_solution(DirectSolve& result) const {
     B.for_each_tile([&](const Tile<T>& tile, index_t, index_t first) {
       const auto x = tile.read();
       for (index_t j = 0; j < x.cols && result.has_solution(); ++j)
-        if (!std::all_of(&x(0, j), &x(0, j) + x.rows, [](T e) { return std::isfinite(e); })) {
+        if (!std::all_of(&x(0, j), &x(0, j) + x.rows, [](T e) { return is_finite(e); })) {
           result.status = DirectStatus::not_finite;
           result.place = 1 + first + j;
         }
@@ -206,7 +207,7 @@ DirectSolve solve_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& 
   b = scaling.solution(std::move(b));
   B.copy_from(b.data(), b.ld());
   for (index_t j = 0; j < b.cols() && result.has_solution(); ++j)
-    if (!std::all_of(&b(0, j), &b(0, j) + n, [](T x) { return std::isfinite(x); })) {
+    if (!std::all_of(&b(0, j), &b(0, j) + n, [](T x) { return is_finite(x); })) {
       result.status = DirectStatus::not_finite;
       result.place = 1 + j;
     }
@@ -259,13 +260,23 @@ std::vector<T> diagonal_of(const MatrixView<T>& a) {
   return diagonal;
 }
 
+/// Throws ArgumentError for the first element of a Hermitian matrix's diagonal that is not real.
+template <class T>
+void require_real(const char* routine, const std::vector<T>& diagonal) {
+  if constexpr (is_complex<T>)
+    for (std::size_t i = 0; i < diagonal.size(); ++i)
+      require(diagonal[i].imag() == 0 || std::isnan(diagonal[i].imag()), routine, "A", "its element [", i, ", ", i,
+              "] (from zero) has the imaginary part ", diagonal[i].imag(),
+              ", and a Hermitian matrix has a real diagonal");
+}
+
 }  // namespace
 
 template <class T>
 DirectSolve lu_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b) {
   if (on_calling_thread(runtime, a, b))
     if (std::optional<DirectSolve> solved = lu_solve_here<T>(a, b)) return std::move(*solved);
-  const TileShape tile = lu_tile(runtime, a.cols);
+  const TileShape tile = lu_tile(runtime, a.cols, is_complex<T>);
   const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, {tile.mb, columns_of_b}, "B");
   Graph g(runtime);
   DirectSolve solved = lu_solve(g, A, B);
@@ -277,8 +288,9 @@ DirectSolve lu_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<Mat
 template <class T>
 DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b) {
   const std::vector<T> diagonal = diagonal_of(a);
+  require_real("cholesky_solve", diagonal);
   if (on_calling_thread(runtime, a, b)) return cholesky_solve_here<T>(a, diagonal, b);
-  const TileShape tile = cholesky_tile(runtime, a.cols, a.device < 0);
+  const TileShape tile = cholesky_tile(runtime, a.cols, a.device < 0, is_complex<T>);
   const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, {tile.mb, columns_of_b}, "B");
   Graph g(runtime);
   DirectSolve solved = cholesky_solve<T>(g, A, diagonal, B);
@@ -289,8 +301,10 @@ DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity
 
 template <class T>
 DirectSolve cholesky(Runtime& runtime, MatrixView<T> a, TileShape tile) {
+  if constexpr (is_complex<T>) require_real("cholesky", diagonal_of(a));
   if (on_calling_thread(runtime, a, a)) return cholesky_here<T>(a);
-  const auto A = a.in_tiles(runtime, tile.mb > 0 ? tile : cholesky_tile(runtime, a.cols, a.device < 0), "A");
+  const auto A =
+      a.in_tiles(runtime, tile.mb > 0 ? tile : cholesky_tile(runtime, a.cols, a.device < 0, is_complex<T>), "A");
   Graph g(runtime);
   DirectSolve factored;
   factored.place = cholesky(g, A).minor();
@@ -308,6 +322,8 @@ DirectSolve cholesky(Runtime& runtime, MatrixView<T> a, TileShape tile) {
   template DirectSolve cholesky(Runtime&, MatrixView<T>, TileShape);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -67,10 +67,10 @@ DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B);
 template <class T>
 DirectSolve lu_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b);
 
-/// Solves A X = B by Cholesky for a symmetric positive definite A (LAPACK posvx).
+/// Solves A X = B by Cholesky for a symmetric or Hermitian positive definite A (LAPACK posvx).
 ///
 /// A         n x n, tiled as cholesky() requires; overwritten by R.
-/// diagonal  the n diagonal elements of A, which determine the scaling D = E.
+/// diagonal  the n diagonal elements of A, whose real parts determine the scaling D = E.
 /// B         n x r in tiles as high as A's; overwritten by X.
 /// Returns   status and condition, as lu_solve.
 /// Throws    ArgumentError as cholesky() and CholeskyFactorization::solve, or if `diagonal` has another length.
@@ -78,12 +78,12 @@ DirectSolve lu_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<Mat
 template <class T>
 DirectSolve cholesky_solve(Graph& g, const TileMatrix<T>& A, std::span<const T> diagonal, const TileMatrix<T>& B);
 
-/// Solves the system for matrices in memory, as lu_solve.
+/// Solves the system for matrices in memory, as lu_solve. Throws ArgumentError if a diagonal element is not real.
 template <class T>
 DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b);
 
-/// Factors a symmetric positive definite matrix in memory, as cholesky(); waits. Returns the status `ok` or
-/// `not_positive`, with its minor.
+/// Factors a symmetric or Hermitian positive definite matrix in memory, as cholesky(); waits. Returns the status `ok`
+/// or `not_positive`, with its minor. Throws ArgumentError if a diagonal element is not real.
 ///
 /// a     n x n, on the host or on one device; the upper triangle is overwritten by R.
 /// tile  0 x 0 selects it.

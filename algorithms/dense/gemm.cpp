@@ -59,6 +59,8 @@ index_t rounded(double size) { return std::max<index_t>(64, static_cast<index_t>
 template <class T>
 void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const TileMatrix<T>& b, T beta,
           const TileMatrix<T>& C, const GemmOptions& options) {
+  op_a = op_for<T>(op_a);
+  op_b = op_for<T>(op_b);
   const Operand<T> A{a, op_a}, B{b, op_b};
   require_conforming(A, B, C);
   require(options.block == 16 || options.block == 32, "gemm", "options.block", options.block, " is neither 16 nor 32");
@@ -95,7 +97,7 @@ bool is_small(const Runtime& runtime, T alpha, Shape left, Shape right, const Ma
               const MatrixView<const T>& b, const MatrixView<T>& c) {
   constexpr double most = 96.0 * 96 * 96;
   const double products = static_cast<double>(c.rows) * static_cast<double>(c.cols) * static_cast<double>(left.cols);
-  return runs_here(runtime, products, most, a, b, c) && alpha != 0 && left.rows == c.rows && right.cols == c.cols &&
+  return runs_here(runtime, products, most, a, b, c) && alpha != T(0) && left.rows == c.rows && right.cols == c.cols &&
          left.cols == right.rows;
 }
 
@@ -157,6 +159,8 @@ GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k, bool
                        const GemmOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

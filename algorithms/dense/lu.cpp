@@ -38,11 +38,11 @@ StepGroups lu_groups(const WorkerCounts& workers, index_t n, index_t nb, std::si
 
 std::span<const Named<Pivoting>> pivotings() { return names; }
 
-TileShape lu_tile(const Runtime& runtime, index_t n) {
-  const bool gpu = runtime.gpus() > 0;
+TileShape lu_tile(const Runtime& runtime, index_t n, bool on_cores) {
+  const bool gpu = runtime.gpus() > 0 && !on_cores;
   const index_t nb = std::clamp<index_t>(n / (gpu ? 32 : 16) / 32 * 32, gpu ? 128 : 32, gpu ? 512 : 192);
   constexpr index_t least = 12;  // columns on a GPU
-  return {std::max<index_t>(n, 1), width_in_memory(GpuRoom(runtime), n, nb, least)};
+  return {std::max<index_t>(n, 1), gpu ? width_in_memory(GpuRoom(runtime), n, nb, least) : nb};
 }
 
 MemoryPlan plan_lu(const WorkerCounts& workers, index_t n, std::size_t element, TileShape tile) {
@@ -70,13 +70,15 @@ struct LuFactorization<T>::Plan {
   Pivoting pivoting;
   std::vector<ColumnBlock> blocks;
   StepGroups groups;
-  /// Residues of a group's columns of L, and of its rows of U in the columns of the next group and after it.
-  std::optional<ResidueTiles<T>> l, near, far;
+  /// Residues of a group's columns of L, and of its rows of U in the columns of the next group and after it; none of
+  /// complex numbers.
+  std::optional<ResidueTiles<real_t<T>>> l, near, far;
 
   Plan(Graph& g, const TileMatrix<T>& A, Pivoting pivots)
       : a(A),
-        inverses(g.runtime().gpus() > 0 ? TileMatrix<T>(g.runtime(), std::min(nb(), A.n()), A.n(), {nb(), nb()}, "V")
-                                        : TileMatrix<T>(g.runtime(), 1, A.nt(), {1, 1}, "V")),
+        inverses(workers_for<T>(g.runtime()).gpus > 0
+                     ? TileMatrix<T>(g.runtime(), std::min(nb(), A.n()), A.n(), {nb(), nb()}, "V")
+                     : TileMatrix<T>(g.runtime(), 1, A.nt(), {1, 1}, "V")),
         swaps(g.runtime(), A.n(), 1, {nb(), 1}, "swaps"),
         zero(g.runtime(), 1, 1, {1, 1}, "zero"),
         pivoting(pivots),
@@ -85,7 +87,8 @@ struct LuFactorization<T>::Plan {
             "; it must be square, in tiles of whole columns");
     require_blas_sizes("lu", "A", A);
     g.insert<Laset<double>>(on_gpu, {0.0}, zero(0, 0));
-    if (blocks.size() == 1 && g.runtime().ranks() == 1) groups = lu_groups(g.runtime(), A.n(), nb(), sizeof(T));
+    if constexpr (!is_complex<T>)
+      if (blocks.size() == 1 && g.runtime().ranks() == 1) groups = lu_groups(g.runtime(), A.n(), nb(), sizeof(T));
     groups.steps = A.nt();
     if (groups.length == 0) return;
     const index_t inner = groups.length * nb(), rest = A.n() - inner;
@@ -110,7 +113,7 @@ struct LuFactorization<T>::Plan {
   }
   /// Inserts the update of all columns from k on by the steps of the group that ends before step k: first the columns
   /// of the next group, so that its steps can begin.
-  void update_by_residues(Graph& g, index_t k) const {
+  void update_by_residues(Graph& g, index_t k) const requires(!is_complex<T>) {
     const index_t first = k - groups.length, next = std::min(k + groups.length, a.nt());
     for (index_t j = first; j < k; ++j)
       for (index_t i = j + 1; i < k; ++i) exchange(g, i, a, j);
@@ -124,7 +127,7 @@ struct LuFactorization<T>::Plan {
   }
   /// Inserts the same for columns from ... to - 1.
   void update_columns(Graph& g, index_t k, index_t from, index_t to, const ResidueTiles<T>& u,
-                      const Priority& where) const {
+                      const Priority& where) const requires(!is_complex<T>) {
     const index_t first = k - groups.length, row = first * nb(), below = k * nb();
     for_each_list<T>(
         from, to, [&](index_t j) { return a(0, j); },
@@ -172,7 +175,8 @@ LuFactorization<T>::LuFactorization(Graph& g, const TileMatrix<T>& A, Pivoting p
       plan.factor(g, k);
       if (end < nt) g.bring_home(A(0, k));
       for (index_t j = k + 1; j < std::min(end, plan.groups.end(k)); ++j) plan.update(g, j, k, begin);
-      if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);
+      if constexpr (!is_complex<T>)
+        if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);
     }
   }
   plan.exchange_l(g);
@@ -222,9 +226,13 @@ LuFactorization<T> lu(Graph& g, const TileMatrix<T>& A, Pivoting pivoting) {
   return LuFactorization<T>(g, A, pivoting);
 }
 
-template class LuFactorization<float>;
-template class LuFactorization<double>;
-template LuFactorization<float> lu(Graph&, const TileMatrix<float>&, Pivoting);
-template LuFactorization<double> lu(Graph&, const TileMatrix<double>&, Pivoting);
+#define TESELA_INSTANTIATE(T)        \
+  template class LuFactorization<T>; \
+  template LuFactorization<T> lu(Graph&, const TileMatrix<T>&, Pivoting);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

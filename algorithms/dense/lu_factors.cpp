@@ -24,7 +24,7 @@ LuFactors<T> lu_factors(Runtime& runtime, const MatrixView<const T>& A) {
   LuFactors<T> result{copy(A), {}, 0};
   HostMatrix<T>& a = result.factors;
   if (A.rows == A.cols && A.rows >= graph_from) {
-    const auto tiles = MatrixView<T>(a).in_tiles(runtime, lu_tile(runtime, A.rows), "A");
+    const auto tiles = MatrixView<T>(a).in_tiles(runtime, lu_tile(runtime, A.rows, is_complex<T>), "A");
     Graph g(runtime);
     const LuFactorization<T> factorization = lu(g, tiles);
     const index_t zero = factorization.zero_pivot();
@@ -46,5 +46,7 @@ LuFactors<T> lu_factors(Runtime& runtime, const MatrixView<const T>& A) {
 
 template LuFactors<float> lu_factors(Runtime&, const MatrixView<const float>&);
 template LuFactors<double> lu_factors(Runtime&, const MatrixView<const double>&);
+template LuFactors<std::complex<float>> lu_factors(Runtime&, const MatrixView<const std::complex<float>>&);
+template LuFactors<std::complex<double>> lu_factors(Runtime&, const MatrixView<const std::complex<double>>&);
 
 }  // namespace tesela

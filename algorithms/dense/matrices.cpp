@@ -10,6 +10,7 @@ using namespace kernels;
 template <class T>
 void triangular_solve(Graph& g, Op op, const HostMatrix<T>& R, HostMatrix<T>& X) {
   if (X.size() == 0) return;
+  op = op_for<T>(op);
   constexpr index_t columns = 64;
   if (X.cols() <= columns || blas::must_divide(R.rows(), R.data(), R.ld())) {  // a GPU multiplies by reciprocals, too
     blas::trsm(op, X.rows(), X.cols(), R.data(), R.ld(), X.data(), X.ld());
@@ -27,9 +28,13 @@ double triangular_condition(const HostMatrix<T>& R) {
   return R.rows() == 0 ? 1 : lapack::trcon(R.rows(), R.data(), R.ld());
 }
 
-template double triangular_condition(const HostMatrix<float>&);
-template double triangular_condition(const HostMatrix<double>&);
-template void triangular_solve(Graph&, Op, const HostMatrix<float>&, HostMatrix<float>&);
-template void triangular_solve(Graph&, Op, const HostMatrix<double>&, HostMatrix<double>&);
+#define TESELA_INSTANTIATE(T)                                 \
+  template double triangular_condition(const HostMatrix<T>&); \
+  template void triangular_solve(Graph&, Op, const HostMatrix<T>&, HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

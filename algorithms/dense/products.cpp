@@ -77,6 +77,7 @@ index_t product_work(const WorkerCounts& workers, index_t m, index_t n, index_t 
 
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k) {
+  if constexpr (is_complex<T>) return {GemmKernel::cublas, g.scratch<double>(1, 1)};
   const index_t work = product_work(g.runtime(), m, n, k, sizeof(T));
   return {work > 1 ? available_kernel(g.runtime(), GemmKernel::automatic) : GemmKernel::cublas,
           g.scratch<double>(work, 1)};
@@ -87,11 +88,13 @@ void insert_product(Graph& g, const Priority& where, const GemmArgs<T>& args, co
                     const Tile<T>& c) {
   const index_t m = c.rows(), n = c.cols(), k = apply(args.op_a, a.shape()).cols;
   auto chosen = args;
-  chosen.kernel = gemm_kernel(g.runtime(), args.kernel, m, n, k);
+  chosen.kernel = is_complex<T> ? GemmKernel::cublas : gemm_kernel(g.runtime(), args.kernel, m, n, k);
   if (chosen.kernel != GemmKernel::int8) return g.insert<Gemm<T, C>>(where, chosen, a, b, c);
-  const int moduli = args.accuracy == GemmAccuracy::normwise ? moduli_for(sizeof(T)) : most_moduli_for(sizeof(T));
-  const index_t work = int8_work(m, n, k, moduli, residue_bytes());
-  g.insert<Int8Gemm<T, C>>(where, chosen, a, b, c, g.scratch<double>(work, 1));
+  if constexpr (!is_complex<T>) {
+    const int moduli = args.accuracy == GemmAccuracy::normwise ? moduli_for(sizeof(T)) : most_moduli_for(sizeof(T));
+    const index_t work = int8_work(m, n, k, moduli, residue_bytes());
+    g.insert<Int8Gemm<T, C>>(where, chosen, a, b, c, g.scratch<double>(work, 1));
+  }
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                         \
@@ -102,6 +105,8 @@ void insert_product(Graph& g, const Priority& where, const GemmArgs<T>& args, co
                                        const Tile<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

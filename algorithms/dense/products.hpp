@@ -21,9 +21,9 @@ std::span<const Named<GemmAccuracy>> gemm_accuracies();
 
 /// Returns the kernel for tiles of C of m x n elements and inner size k on the GPUs of `workers`: `wanted`, or if that
 /// is automatic, the kernel that TESELA_GEMM names, by default cublas or int8, whichever is faster. The kernel is
-/// cublas without a GPU, since only that has a variant for cores, and instead of int8 unless the compute capability
-/// is 9.0 and each rank has a GPU; automatic is also cublas on GPUs with less than 4 GiB for StarPU. Throws
-/// ArgumentError if TESELA_GEMM is no kernel's name.
+/// cublas without a GPU and for complex numbers, since only that has a variant for cores, and instead of int8 unless
+/// the compute capability is 9.0 and each rank has a GPU; automatic is also cublas on GPUs with less than 4 GiB for
+/// StarPU. Throws ArgumentError if TESELA_GEMM is no kernel's name.
 GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m, index_t n, index_t k);
 
 /// Returns whether kernels::ResidueUpdate should update n x n elements with inner size k.

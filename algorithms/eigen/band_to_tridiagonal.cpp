@@ -8,7 +8,7 @@ namespace tesela {
 using namespace kernels;
 
 template <class T>
-BulgeChase<T>::BulgeChase(Graph& g, const SymmetricBand<T>& band, const BandToTridiagonalOptions& options)
+BulgeChase<T>::BulgeChase(Graph& g, const SymmetricBand<T>& band, const BulgeOptions& options)
     : band_(band),
       plan_(bulge_plan(g.runtime(), band.order(), band.half_width(), band.tiles().tile_shape().nb, sizeof(T), options)),
       reflectors_(g.runtime(), g.runtime(), plan_, options),
@@ -30,13 +30,13 @@ BulgeChase<T>::BulgeChase(Graph& g, const SymmetricBand<T>& band, const BandToTr
 }
 
 template <class T>
-BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const BandToTridiagonalOptions& options) {
+BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const BulgeOptions& options) {
   return BulgeChase<T>(g, B, options);
 }
 
 template class BulgeChase<float>;
 template class BulgeChase<double>;
-template BulgeChase<float> band_to_tridiagonal(Graph&, const SymmetricBand<float>&, const BandToTridiagonalOptions&);
-template BulgeChase<double> band_to_tridiagonal(Graph&, const SymmetricBand<double>&, const BandToTridiagonalOptions&);
+template BulgeChase<float> band_to_tridiagonal(Graph&, const SymmetricBand<float>&, const BulgeOptions&);
+template BulgeChase<double> band_to_tridiagonal(Graph&, const SymmetricBand<double>&, const BulgeOptions&);
 
 }  // namespace tesela

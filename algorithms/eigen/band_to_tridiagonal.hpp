@@ -30,9 +30,9 @@ class BulgeChase {
   bool vectors() const { return reflectors_.kept(); }
 
  private:
-  BulgeChase(Graph& g, const SymmetricBand<T>& band, const BandToTridiagonalOptions& options);
+  BulgeChase(Graph& g, const SymmetricBand<T>& band, const BulgeOptions& options);
   template <class U>
-  friend BulgeChase<U> band_to_tridiagonal(Graph&, const SymmetricBand<U>&, const BandToTridiagonalOptions&);
+  friend BulgeChase<U> band_to_tridiagonal(Graph&, const SymmetricBand<U>&, const BulgeOptions&);
 
   SymmetricBand<T> band_;
   kernels::BulgePlan plan_;
@@ -51,7 +51,6 @@ class BulgeChase {
 ///          "Parallel reduction to condensed forms for symmetric eigenvalue problems using aggregated fine-grained and
 ///          memory-aware kernels", SC11; Bischof, Lang, Sun, "A framework for symmetric band reduction", 2000.
 template <class T>
-[[nodiscard]] BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B,
-                                                const BandToTridiagonalOptions& options = {});
+[[nodiscard]] BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const BulgeOptions& options = {});
 
 }  // namespace tesela

@@ -30,7 +30,7 @@ Priority chase_priority(bool gpu, Priority priority) {
 }
 
 BulgePlan bulge_plan(const WorkerCounts& workers, index_t n, index_t half_width, index_t window, std::size_t element,
-                     const BandToTridiagonalOptions& options) {
+                     const BulgeOptions& options) {
   require(options.sweeps >= 0, "band_to_tridiagonal", "options.sweeps", options.sweeps, " is negative");
   BulgePlan plan;
   plan.n = n;
@@ -51,7 +51,7 @@ BulgePlan bulge_plan(const WorkerCounts& workers, index_t n, index_t half_width,
 
 namespace {
 
-BulgeBlocks make_blocks(const WorkerCounts& workers, const BulgePlan& plan, const BandToTridiagonalOptions& options) {
+BulgeBlocks make_blocks(const WorkerCounts& workers, const BulgePlan& plan, const BulgeOptions& options) {
   for (const auto& [value, name] :
        {std::pair{options.block, "options.block"}, std::pair{options.bundle, "options.bundle"}})
     require(value >= 0, "band_to_tridiagonal", name, value, " is negative");
@@ -106,7 +106,7 @@ void detail::plan_chase(MemoryPlan& plan, const EigShape& e) {
 
 template <class T>
 BulgeReflectors<T>::BulgeReflectors(Runtime& runtime, const WorkerCounts& workers, const BulgePlan& plan,
-                                    const BandToTridiagonalOptions& options)
+                                    const BulgeOptions& options)
     : plan_(plan), blocks_(make_blocks(workers, plan, options)), kept_(options.vectors) {
   for (index_t group = 0; group < kept_groups(plan_, kept_); ++group) {
     const index_t windows = kept_windows(plan_, group, kept_), slots = plan_.slots(group);

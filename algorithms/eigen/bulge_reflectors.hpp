@@ -9,8 +9,8 @@
 
 namespace tesela {
 
-/// Options of band_to_tridiagonal and band_to_bidiagonal.
-struct BandToTridiagonalOptions {
+/// Options of the chases of bulges, band_to_tridiagonal and band_to_bidiagonal.
+struct BulgeOptions {
   bool vectors = true;     ///< whether to keep the reflectors, for apply()
   index_t sweeps = 0;      ///< sweeps per task; 0 selects as many as the band's tiles and a core's cache allow
   Priority priority = {};  ///< priority of the tasks that chase bulges
@@ -26,7 +26,7 @@ class BulgeReflectors {
   ///
   /// workers  the workers that chase; they determine the defaults of the options.
   BulgeReflectors(Runtime& runtime, const WorkerCounts& workers, const kernels::BulgePlan& plan,
-                  const BandToTridiagonalOptions& options);
+                  const BulgeOptions& options);
 
   /// Returns the tile of a group's reflectors in a window, which a task of the chase writes.
   Tile<T> tile(index_t group, index_t window) const;
@@ -49,7 +49,7 @@ class BulgeReflectors {
 /// Returns the plan of a chase down a band of order n in tiles of `window` columns. Throws ArgumentError for a negative
 /// options.sweeps.
 kernels::BulgePlan bulge_plan(const WorkerCounts& workers, index_t n, index_t half_width, index_t window,
-                              std::size_t element, const BandToTridiagonalOptions& options);
+                              std::size_t element, const BulgeOptions& options);
 
 /// Returns whether a GPU of these workers chases bulges; it runs many sweeps concurrently on a band in one tile.
 bool chases_on_gpu(const WorkerCounts& workers, index_t half_width);

@@ -147,6 +147,21 @@ SymmetricMatrix::SymmetricMatrix(SymmetricKind kind, index_t n, double parameter
 
 template <class T>
 T SymmetricMatrix::element(index_t i, index_t j) const {
+  if constexpr (is_complex<T>) {
+    if (i < j) return conj(element<T>(j, i));
+    const Generator<T> random{Pattern::uniform, 0, n_, seed_, n_};
+    if (i == j) return element<real_t<T>>(i, i);
+    if (kind_ == SymmetricKind::uniform) return random.uniform(i, j);
+    if (kind_ == SymmetricKind::normal) return random.normal(i, j);
+    return T(static_cast<double>(element<real_t<T>>(i, j)) * random.phase(seed_, i) *
+             std::conj(random.phase(seed_, j)));
+  } else {
+    return real_element<T>(i, j);
+  }
+}
+
+template <class T>
+T SymmetricMatrix::real_element(index_t i, index_t j) const {
   if (i < j) std::swap(i, j);
   const Generator<T> random{Pattern::uniform, 0, n_, seed_, n_};
   switch (kind_) {
@@ -208,6 +223,8 @@ std::optional<Generator<T>> SymmetricMatrix::generator() const {
 
 template float SymmetricMatrix::element(index_t, index_t) const;
 template double SymmetricMatrix::element(index_t, index_t) const;
+template std::complex<float> SymmetricMatrix::element(index_t, index_t) const;
+template std::complex<double> SymmetricMatrix::element(index_t, index_t) const;
 template std::optional<Generator<float>> SymmetricMatrix::generator() const;
 template std::optional<Generator<double>> SymmetricMatrix::generator() const;
 

@@ -47,7 +47,9 @@ class SymmetricMatrix {
                   std::vector<double> values = {});
 
   index_t n() const { return n_; }
-  /// Returns element (i, j) = (j, i), from 0; T is float or double.
+  /// Returns element (i, j), from 0, of the symmetric matrix for T = float and double. For a std::complex T the matrix
+  /// is Hermitian: P A P^H with the real matrix A and random numbers of magnitude 1 in the diagonal P, which keep the
+  /// eigenvalues, or of complex uniform or normal numbers.
   template <class T>
   T element(index_t i, index_t j) const;
   /// Returns a generator of element(i, j), i >= j, for any worker; only for the kinds uniform, band and graded.
@@ -57,6 +59,8 @@ class SymmetricMatrix {
   const std::optional<std::vector<double>>& eigenvalues() const { return eigenvalues_; }
 
  private:
+  template <class T>
+  T real_element(index_t i, index_t j) const;
   SymmetricKind kind_;
   index_t n_;
   double parameter_;

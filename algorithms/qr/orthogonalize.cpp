@@ -248,7 +248,7 @@ Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalizat
 template <class T>
 void make_diagonal_positive(HostMatrix<T>& r, HostMatrix<T>& q) {
   for (index_t k = 0; k < std::min(r.rows(), r.cols()); ++k) {
-    if (!(r(k, k) < 0)) continue;
+    if (!(real_part(r(k, k)) < 0)) continue;
     for (index_t j = k; j < r.cols(); ++j) r(k, j) = -r(k, j);
     for (index_t i = 0; k < q.cols() && i < q.rows(); ++i) q(i, k) = -q(i, k);
   }
@@ -258,5 +258,7 @@ template Orthogonalized<float> orthogonalize(Graph&, const TileMatrix<float>&, O
 template Orthogonalized<double> orthogonalize(Graph&, const TileMatrix<double>&, Orthogonalization);
 template void make_diagonal_positive(HostMatrix<float>&, HostMatrix<float>&);
 template void make_diagonal_positive(HostMatrix<double>&, HostMatrix<double>&);
+template void make_diagonal_positive(HostMatrix<std::complex<float>>&, HostMatrix<std::complex<float>>&);
+template void make_diagonal_positive(HostMatrix<std::complex<double>>&, HostMatrix<std::complex<double>>&);
 
 }  // namespace tesela

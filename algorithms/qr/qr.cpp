@@ -152,7 +152,7 @@ struct QrFactorization<T>::Pass {
   }
   Products products_of_updates() const { return tesela::products<T>(g, rows(), across(), f.ib_); }
   Tile<T> workspace(index_t height, bool with_products) const {
-    Shape shape = qr_work(f.width_, across(), height, g.runtime().gpus() > 0);
+    Shape shape = qr_work(f.width_, across(), height, workers_for<T>(g.runtime()).gpus > 0);
     if (with_products) shape.cols += columns_for_products(products.work.rows(), f.width_, sizeof(T));
     return g.scratch<T>(shape.rows, shape.cols);
   }
@@ -188,7 +188,7 @@ struct QrFactorization<T>::Pass {
     else
       g.insert<Tpqrt<T>>(panel, {first_row(s, h.pivot), s.col, s.width, f.ib_, h.triangle}, C(h.pivot, s.column), a,
                          f.tp_(h.row, h.step), panel_work);
-    if (s.column + 1 == C.nt() || !copies(options, h, s, C.mt(), g.runtime().gpus() > 0)) return {a};
+    if (s.column + 1 == C.nt() || !copies(options, h, s, C.mt(), workers_for<T>(g.runtime()).gpus > 0)) return {a};
     kept.emplace_back(g.runtime(), a.rows(), s.width, TileShape{a.rows(), s.width}, "V");
     const Vectors copy{kept.back()(0, 0), true};
     g.insert<Lacpy<T>>(panel, {Part::unit_lower, -row, s.col}, a, copy.tile);
@@ -244,14 +244,14 @@ template <class T>
 QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOptions& options)
     : a_(A),
       tree_(options.tree),
-      width_(Widths(g.runtime(), {A.m(), A.n()}, A.tile_shape(), options).step),
-      ib_(Widths(g.runtime(), {A.m(), A.n()}, A.tile_shape(), options).ib),
+      width_(Widths(workers_for<T>(g.runtime()), {A.m(), A.n()}, A.tile_shape(), options).step),
+      ib_(Widths(workers_for<T>(g.runtime()), {A.m(), A.n()}, A.tile_shape(), options).ib),
       steps_(cut_into_steps({A.m(), A.n()}, A.tile_shape(), width_)),
       transformations_(plan(steps_, A.mt(), options, tile_ends(steps_, {A.m(), A.n()}, A.tile_shape().mb, options))),
       on_gpu_(options.on_gpu),
       t_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "T"),
       tp_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "Tp") {
-  Pass pass(*this, g, Side::left, Op::transpose, a_);
+  Pass pass(*this, g, Side::left, adjoint<T>, a_);
   QrOptions settled = options;
   const bool fits = pass.blocks().size() == 1;
   settled.copy_vectors = options.copy_vectors && fits;
@@ -276,6 +276,9 @@ template <class T>
 void QrFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const {
   const char* const routine = "QrFactorization::apply";
   const bool left = side == Side::left;
+  op = op_for<T>(op);
+  require(op == Op::none || op == adjoint<T>, routine, "op", "transpose",
+          ": a complex Q has its adjoint Q^H, conjugate");
   const index_t along = left ? C.m() : C.n(), cut = left ? C.tile_shape().mb : C.tile_shape().nb,
                 mb = a_.tile_shape().mb;
   require(along == m() && (cut == mb || (cut >= m() && mb >= m())), routine, "C", C, " in tiles of ", C.tile_shape(),
@@ -289,8 +292,8 @@ void QrFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& 
     const auto apply_one = [&](const QrTransformation& h) {
       for (index_t j = block.begin; j < block.end; ++j) pass.update(h, j);
     };
-    // Q = H_1 H_2 … H_k: Q^T C and C Q begin with H_1, Q C and C Q^T with H_k.
-    if (left == (op == Op::transpose))
+    // Q = H_1 H_2 … H_k: Q^H C and C Q begin with H_1, Q C and C Q^H with H_k.
+    if (left == (op != Op::none))
       std::for_each(transformations_.begin(), transformations_.end(), apply_one);
     else
       std::for_each(transformations_.rbegin(), transformations_.rend(), apply_one);
@@ -387,9 +390,13 @@ QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options
   return QrFactorization<T>(g, A, over_ranks);
 }
 
-template class QrFactorization<float>;
-template class QrFactorization<double>;
-template QrFactorization<float> qr(Graph&, const TileMatrix<float>&, const QrOptions&);
-template QrFactorization<double> qr(Graph&, const TileMatrix<double>&, const QrOptions&);
+#define TESELA_INSTANTIATE(T)        \
+  template class QrFactorization<T>; \
+  template QrFactorization<T> qr(Graph&, const TileMatrix<T>&, const QrOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -57,7 +57,8 @@ template <class T>
 class QrFactorization {
  public:
   /// Inserts C = op(Q) C (left; C is m x any, its rows cut as A's) or C = C op(Q) (right; C is any x m, its columns cut
-  /// as A's rows). Throws ArgumentError if shapes or tilings do not conform.
+  /// as A's rows). Throws ArgumentError if shapes or tilings do not conform, and for the transpose of a complex Q,
+  /// whose adjoint is Op::conjugate.
   void apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const;
   /// Computes it for a matrix in memory; waits. Returns 1 + j if column j of the product is the first that is not
   /// finite.

@@ -2,6 +2,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/support/internal/column_blocks.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack.hpp>
@@ -45,9 +46,20 @@ TileShape qr_tile(const Runtime& runtime, index_t m, index_t n) {
   return {std::clamp<index_t>(m, nb, tile.mb), nb};
 }
 
+namespace {
+
+/// Returns the tile of the options, or the one that qr_tile selects for the workers of T.
+template <class T>
+TileShape tile_of(const Runtime& runtime, const MatrixView<T>& a, const QrOptions& options) {
+  if (options.tile.mb > 0) return options.tile;
+  return is_complex<T> ? qr_tile(workers_for<T>(runtime), a.rows, a.cols) : qr_tile(runtime, a.rows, a.cols);
+}
+
+}  // namespace
+
 template <class T>
 FactoredQr<T> qr(Runtime& runtime, MatrixView<T> a, const QrOptions& options) {
-  const TileShape tile = options.tile.mb > 0 ? options.tile : qr_tile(runtime, a.rows, a.cols);
+  const TileShape tile = tile_of(runtime, a, options);
   const auto A = a.in_tiles(runtime, tile);
   Graph g(runtime);
   FactoredQr<T> found{qr(g, A, options), {}};
@@ -95,7 +107,7 @@ Status qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>>
     factor_here(a, q, r);
     return {};
   }
-  const TileShape tile = options.tile.mb > 0 ? options.tile : qr_tile(runtime, a.rows, a.cols);
+  const TileShape tile = tile_of(runtime, a, options);
   const auto A = a.in_tiles(runtime, tile, "A");
   Graph g(runtime);
   const QrFactorization<T> factors = qr(g, A, options);
@@ -160,6 +172,8 @@ void keep_r(Graph& g, const QrFactorization<T>& factorization) {
   template void keep_r(Graph&, const QrFactorization<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -24,13 +24,13 @@ inline constexpr double largest_factored_here = 128.0 * 128 * 128;
 /// fourth powers are in range. False for NaN and infinity.
 template <class T>
 bool has_moderate_size(const MatrixView<T>& a, bool lower = false) {
-  using Number = std::remove_const_t<T>;
+  using Number = real_t<T>;
   constexpr int most = std::numeric_limits<Number>::max_exponent / 4;
   const Number high = std::ldexp(Number(1), most), low = std::ldexp(Number(1), -most);
   bool moderate = true;
   for (index_t j = 0; j < a.cols; ++j)
     for (index_t i = lower ? j : 0; i < a.rows; ++i) {
-      const Number size = std::abs(a.data[i + j * a.ld]);
+      const Number size = largest_part(a.data[i + j * a.ld]);
       moderate = moderate && (size == 0 || (size >= low && size <= high));
     }
   return moderate;

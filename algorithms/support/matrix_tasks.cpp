@@ -34,7 +34,8 @@ std::vector<Piece> pieces(index_t begin, index_t size, index_t all, index_t firs
 
 template <class T>
 void rearrange(Graph& g, const TileMatrix<T>& A, const Arrangement& how, const TileMatrix<T>& B) {
-  const bool transposed = how.op == Op::transpose;
+  const Op op = op_for<T>(how.op);
+  const bool transposed = op != Op::none;
   const Shape needed = apply(how.op, {B.m(), B.n()});
   require(how.row >= 0 && how.column >= 0 && how.row + needed.rows <= A.m() && how.column + needed.cols <= A.n(),
           "rearrange", "A", A, "; its part is ", needed, " from row ", how.row, " and column ", how.column, " on");
@@ -48,7 +49,7 @@ void rearrange(Graph& g, const TileMatrix<T>& A, const Arrangement& how, const T
     const bool whole = down.size() == 1 && across.size() == 1;
     const auto copy = [&]<template <class> class Access>(const Piece& i, const Piece& j) {
       using Copy = CopyBlock<T, Access>;
-      g.insert<Copy>({i.from, j.from, i.to, j.to, i.size, j.size, how.op, how.reverse_rows, how.reverse_columns},
+      g.insert<Copy>({i.from, j.from, i.to, j.to, i.size, j.size, op, how.reverse_rows, how.reverse_columns},
                      transposed ? A(j.tile, i.tile) : A(i.tile, j.tile), tile);
     };
     if (whole) return copy.template operator()<Out>(down[0], across[0]);
@@ -57,9 +58,6 @@ void rearrange(Graph& g, const TileMatrix<T>& A, const Arrangement& how, const T
       for (const Piece& j : across) copy.template operator()<InOut>(i, j);
   });
 }
-
-template void rearrange(Graph&, const TileMatrix<float>&, const Arrangement&, const TileMatrix<float>&);
-template void rearrange(Graph&, const TileMatrix<double>&, const Arrangement&, const TileMatrix<double>&);
 
 template <class T>
 void report_not_finite(Graph& g, const TileMatrix<T>& A, FinitePart part) {
@@ -73,7 +71,13 @@ void report_not_finite(Graph& g, const TileMatrix<T>& A, FinitePart part) {
   }
 }
 
-template void report_not_finite(Graph&, const TileMatrix<float>&, FinitePart);
-template void report_not_finite(Graph&, const TileMatrix<double>&, FinitePart);
+#define TESELA_INSTANTIATE(T)                                                                      \
+  template void rearrange(Graph&, const TileMatrix<T>&, const Arrangement&, const TileMatrix<T>&); \
+  template void report_not_finite(Graph&, const TileMatrix<T>&, FinitePart);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

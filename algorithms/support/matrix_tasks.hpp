@@ -10,7 +10,7 @@ namespace tesela {
 /// How a part of a matrix is copied.
 struct Arrangement {
   index_t row = 0, column = 0;                         ///< first row and column of the part in A
-  Op op = Op::none;                                    ///< whether it is transposed
+  Op op = Op::none;                                    ///< whether it is transposed, or conjugated as well
   bool reverse_rows = false, reverse_columns = false;  ///< order of rows and columns in the result
 };
 

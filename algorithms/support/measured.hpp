@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ struct Measured {
 template <class T>
 double rounding_bound(index_t size) {
   return std::min(10 * std::sqrt(static_cast<double>(std::max<index_t>(size, 1))) *
-                      static_cast<double>(std::numeric_limits<T>::epsilon()),
+                      static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
                   useful_bound);
 }
 

@@ -8,7 +8,7 @@ namespace tesela {
 using namespace kernels;
 
 template <class T>
-BidiagonalChase<T>::BidiagonalChase(Graph& g, const UpperBand<T>& band, const BandToTridiagonalOptions& options)
+BidiagonalChase<T>::BidiagonalChase(Graph& g, const UpperBand<T>& band, const BulgeOptions& options)
     : band_(band),
       plan_(bulge_plan({std::max(g.runtime().cpus(), 1), 0}, band.order(), band.half_width(),
                        band.tiles().tile_shape().nb, sizeof(T), options)),
@@ -32,13 +32,13 @@ BidiagonalChase<T>::BidiagonalChase(Graph& g, const UpperBand<T>& band, const Ba
 }
 
 template <class T>
-BidiagonalChase<T> band_to_bidiagonal(Graph& g, const UpperBand<T>& B, const BandToTridiagonalOptions& options) {
+BidiagonalChase<T> band_to_bidiagonal(Graph& g, const UpperBand<T>& B, const BulgeOptions& options) {
   return BidiagonalChase<T>(g, B, options);
 }
 
 #define TESELA_INSTANTIATE(T)        \
   template class BidiagonalChase<T>; \
-  template BidiagonalChase<T> band_to_bidiagonal(Graph&, const UpperBand<T>&, const BandToTridiagonalOptions&);
+  template BidiagonalChase<T> band_to_bidiagonal(Graph&, const UpperBand<T>&, const BulgeOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

@@ -26,9 +26,9 @@ class BidiagonalChase {
   }
 
  private:
-  BidiagonalChase(Graph& g, const UpperBand<T>& band, const BandToTridiagonalOptions& options);
+  BidiagonalChase(Graph& g, const UpperBand<T>& band, const BulgeOptions& options);
   template <class U>
-  friend BidiagonalChase<U> band_to_bidiagonal(Graph&, const UpperBand<U>&, const BandToTridiagonalOptions&);
+  friend BidiagonalChase<U> band_to_bidiagonal(Graph&, const UpperBand<U>&, const BulgeOptions&);
 
   UpperBand<T> band_;
   kernels::BulgePlan plan_;
@@ -44,7 +44,6 @@ class BidiagonalChase {
 /// Throws   ArgumentError for negative options.
 /// Method   As band_to_tridiagonal, with a reflector of columns before each reflector of rows.
 template <class T>
-[[nodiscard]] BidiagonalChase<T> band_to_bidiagonal(Graph& g, const UpperBand<T>& B,
-                                                    const BandToTridiagonalOptions& options = {});
+[[nodiscard]] BidiagonalChase<T> band_to_bidiagonal(Graph& g, const UpperBand<T>& B, const BulgeOptions& options = {});
 
 }  // namespace tesela

@@ -4,11 +4,11 @@
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
+#include <tesela/algorithms/svd/internal/scaled_tall.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack_svd.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +18,8 @@
 
 namespace tesela {
 namespace {
+
+using detail::columns_of, detail::ScaledTall, detail::set_values;
 
 constexpr std::array methods{
     Named<SvdMethod>{SvdMethod::automatic, "auto", "the faster method on this machine"},
@@ -30,69 +32,9 @@ void check(Shape a, const SvdOptions& o) {
   require(o.band >= 0, "svd", "band", o.band);
   require(!o.largest || (*o.largest >= 0 && *o.largest <= k), "svd", "largest", o.largest.value_or(0), " of ", k);
   require(!o.largest || o.vectors != SvdVectors::all, "svd", "largest", "needs economic vectors or none");
-}
-
-/// A or A^T, whichever has no fewer rows than columns, times 2^-exponent, so that its elements have size 1.
-template <class T>
-struct ScaledTall {
-  HostMatrix<T> a;
-  bool transposed;
-  int exponent = 0;
-  SvdStatus status;
-
-  explicit ScaledTall(const MatrixView<const T>& given)
-      : a(std::max(given.rows, given.cols), std::min(given.rows, given.cols)), transposed(given.rows < given.cols) {
-    struct Found {
-      T largest = 0;
-      index_t row = -1;
-    };
-    std::vector<Found> columns(static_cast<std::size_t>(given.cols));
-    parallel_for(given.cols, 32, [&](index_t first, index_t end) {
-      for (index_t j = first; j < end; ++j)
-        for (index_t i = 0; i < given.rows; ++i) {
-          Found& found = columns[static_cast<std::size_t>(j)];
-          const T size = std::abs(given.data[i + j * given.ld]);
-          if (!std::isfinite(size) && found.row < 0) found.row = i;
-          found.largest = std::max(found.largest, size);
-        }
-    });
-    T largest = 0;
-    for (index_t j = 0; j < given.cols; ++j) {
-      const Found& found = columns[static_cast<std::size_t>(j)];
-      if (found.row >= 0 && status.ok()) status = {SvdStatus::Verdict::not_finite, found.row, j};
-      largest = std::max(largest, found.largest);
-    }
-    if (!status.ok()) return;
-    exponent = largest > 0 ? std::ilogb(largest) : 0;
-    // The factor 2^-exponent may not be a number of T.
-    const T near = std::ldexp(T(1), -exponent / 2), far = std::ldexp(T(1), -exponent - (-exponent / 2));
-    parallel_for(given.cols, 32, [&](index_t first, index_t end) {
-      for (index_t j = first; j < end; ++j)
-        for (index_t i = 0; i < given.rows; ++i) {
-          const T x = given.data[i + j * given.ld] * near * far;
-          transposed ? a(j, i) = x : a(i, j) = x;
-        }
-    });
-  }
-};
-
-/// Sets values, norm and the status `overflow` from the values of A 2^-exponent.
-template <class T, class U>
-void set_values(Svd<T>& result, const std::vector<U>& values, int exponent, index_t wanted) {
-  for (index_t i = 0; i < wanted; ++i)
-    result.values.push_back(std::ldexp(static_cast<double>(values[static_cast<std::size_t>(i)]), exponent));
-  if (!values.empty()) result.norm = std::ldexp(static_cast<double>(values.front()), exponent);
-  if (result.norm > static_cast<double>(std::numeric_limits<T>::max()))
-    result.status.verdict = SvdStatus::Verdict::overflow;
-}
-
-/// Returns the first columns of a.
-template <class T>
-HostMatrix<T> first_columns(HostMatrix<T> a, index_t columns) {
-  if (columns == a.cols()) return a;
-  HostMatrix<T> part(a.rows(), columns);
-  std::copy_n(a.data(), part.size(), part.data());
-  return part;
+  require(!o.range || o.range->first < o.range->second, "svd", "range", "is not low < high");
+  require(!o.range || (!o.largest && o.vectors != SvdVectors::all), "svd", "range",
+          "needs economic vectors or none, without largest");
 }
 
 /// Returns the numbers in another precision.
@@ -109,7 +51,8 @@ HostMatrix<T> converted(HostMatrix<U> a) {
 
 /// Decomposes by gesdd in double precision, because it deflates at 64 eps.
 template <class T>
-void by_lapack(HostMatrix<T> given, int exponent, index_t wanted, SvdVectors vectors, int cores, Svd<T>& result) {
+void by_lapack(HostMatrix<T> given, int exponent, const SvdOptions& o, int cores, Svd<T>& result) {
+  const SvdVectors vectors = o.vectors;
   auto a = converted<double>(std::move(given));
   const index_t m = a.rows(), n = a.cols(), of_u = vectors == SvdVectors::all ? m : n;
   const bool some = vectors != SvdVectors::none;
@@ -127,13 +70,13 @@ void by_lapack(HostMatrix<T> given, int exponent, index_t wanted, SvdVectors vec
   if (n == 0)  // LAPACK leaves U alone
     for (index_t j = 0; j < u.cols(); ++j)
       for (index_t i = 0; i < m; ++i) u(i, j) = i == j ? 1 : 0;
-  set_values(result, values, exponent, wanted);
+  const auto [first, end] = set_values(result, values, exponent, o);
   if (!some) return;
-  HostMatrix<T> v(n, vectors == SvdVectors::all ? n : wanted);
+  HostMatrix<T> v(n, end - first);
   for (index_t j = 0; j < v.cols(); ++j)
-    for (index_t i = 0; i < n; ++i) v(i, j) = static_cast<T>(vt(j, i));
+    for (index_t i = 0; i < n; ++i) v(i, j) = static_cast<T>(vt(first + j, i));
   result.v.emplace(std::move(v));
-  result.u.emplace(converted<T>(first_columns(std::move(u), vectors == SvdVectors::all ? m : wanted)));
+  result.u.emplace(converted<T>(columns_of(std::move(u), first, vectors == SvdVectors::all ? m : end)));
 }
 
 /// A factorization A = Q R of a tall matrix.
@@ -181,12 +124,12 @@ class TallFactors {
 
 /// Decomposes a square matrix, or a tall one after its QR factorization.
 template <class T>
-void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, index_t wanted, const SvdOptions& o, Svd<T>& result) {
+void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, const SvdOptions& o, Svd<T>& result) {
   Runtime& runtime = g.runtime();
   const index_t m = a.rows(), n = a.cols();
   const bool vectors = o.vectors != SvdVectors::none;
   const WorkerCounts cores{std::max(runtime.cpus(), 1), 0};
-  if (n == 0) return by_lapack(std::move(a), exponent, wanted, o.vectors, cores.cpus, result);
+  if (n == 0) return by_lapack(std::move(a), exponent, o, cores.cpus, result);
   std::optional<TallFactors<T>> tall;
   if (m > n) {
     tall.emplace(g, std::move(a));
@@ -206,12 +149,12 @@ void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, index_t wanted, cons
     result.status = {SvdStatus::Verdict::not_converged, inner.info, inner.info};
     return;
   }
-  set_values(result, inner.values, exponent, wanted);
+  const auto [first, end] = set_values(result, inner.values, exponent, o);
   if (!vectors) return;
-  const auto back = [&](Side side, HostMatrix<T> x) {
-    x = first_columns(std::move(x), wanted);
-    if (wanted == 0) return x;
-    const auto X = TileMatrix<T>::map(runtime, x.data(), n, wanted, x.ld(), {n, tile.nb}, "X");
+  const auto back = [&, from = first, to = end](Side side, HostMatrix<T> x) {
+    x = columns_of(std::move(x), from, to);
+    if (x.cols() == 0) return x;
+    const auto X = TileMatrix<T>::map(runtime, x.data(), n, x.cols(), x.ld(), {n, tile.nb}, "X");
     chase.apply(g, side, Op::none, X);
     to_band.apply(g, side, Op::none, X);
     g.wait();
@@ -220,23 +163,21 @@ void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, index_t wanted, cons
   };
   result.v.emplace(back(Side::right, std::move(*inner.v)));
   HostMatrix<T> u = back(Side::left, std::move(*inner.u));
-  result.u.emplace(tall ? tall->times(g, u, o.vectors == SvdVectors::all ? m : wanted) : std::move(u));
+  result.u.emplace(tall ? tall->times(g, u, o.vectors == SvdVectors::all ? m : u.cols()) : std::move(u));
 }
 
 /// Decomposes a matrix in host memory. With `here`, only on the calling thread.
 template <class T>
 Svd<T> decompose(Graph* g, const WorkerCounts& workers, const MatrixView<const T>& a, const SvdOptions& o) {
   Svd<T> result;
-  const index_t wanted = o.largest.value_or(std::min(a.rows, a.cols));
   ScaledTall<T> scaled(a);
   result.status = scaled.status;
   if (!result.status.ok()) return result;
   result.method = g == nullptr ? SvdMethod::lapack : svd_method(workers, a.shape(), o);
   if (result.method == SvdMethod::lapack)
-    by_lapack(std::move(scaled.a), scaled.exponent, wanted, o.vectors, g == nullptr ? 1 : std::max(workers.cpus, 1),
-              result);
+    by_lapack(std::move(scaled.a), scaled.exponent, o, g == nullptr ? 1 : std::max(workers.cpus, 1), result);
   else
-    by_two_stages(*g, std::move(scaled.a), scaled.exponent, wanted, o, result);
+    by_two_stages(*g, std::move(scaled.a), scaled.exponent, o, result);
   if (scaled.transposed) std::swap(result.u, result.v);
   return result;
 }
@@ -250,6 +191,7 @@ std::string to_string(const SvdStatus& status) {
     case SvdStatus::Verdict::ok:
       return "ok";
     case SvdStatus::Verdict::not_finite:
+      if (status.row < 0) return "not finite: column " + std::to_string(status.column + 1) + " of A";
       return "not finite: A(" + std::to_string(status.row + 1) + ", " + std::to_string(status.column + 1) + ")";
     case SvdStatus::Verdict::not_converged:
       return "not converged: " + std::to_string(status.row);

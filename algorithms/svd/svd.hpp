@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tesela {
@@ -35,7 +36,8 @@ struct SvdOptions {
   SvdMethod method = SvdMethod::automatic;    ///< how to compute
   SvdVectors vectors = SvdVectors::economic;  ///< what to compute
   std::optional<index_t> largest = {};  ///< number of largest values with their vectors, at most min(m, n); empty: all
-  index_t band = 0;                     ///< half-width of the band between the stages; 0 selects it
+  std::optional<std::pair<double, double>> range = {};  ///< [low, high): only values in it; empty: all
+  index_t band = 0;                                     ///< half-width of the band between the stages; 0 selects it
 };
 
 /// Outcome of a singular value decomposition.
@@ -72,12 +74,13 @@ struct Svd {
 ///
 /// A        m x n, on the host or on a device; only read. Sizes may be zero.
 /// Returns  values, vectors on the host, and a status. NaN and infinities are a status.
-/// Throws   ArgumentError for a negative band and for `largest` outside 0 … min(m, n) or together with
-///          SvdVectors::all.
+/// Throws   ArgumentError for a negative band, for `largest` outside 0 … min(m, n), for a range without low < high, and
+///          for both together or one with SvdVectors::all.
 /// Waits    for the computation.
 /// Method   A is scaled by a power of two, so that a factor 2^k in A scales the values exactly and does not change U
 ///          and V. If m > n, QR first; if m < n, the transpose. Then reduce_to_upper_band, band_to_bidiagonal,
-///          bidiagonal_svd, and the products with the reflectors of both stages.
+///          bidiagonal_svd, and the products with the reflectors of both stages,
+///          for the selected vectors only. All values are computed.
 template <class T>
 Svd<T> svd(Runtime& runtime, MatrixView<T> a, const SvdOptions& options = {});
 

@@ -15,7 +15,7 @@ void InvertBlocks<T>::cpu(const Args& args, In<T> r, Out<T> v) {
     if (upper) {
       blas::trsm(Op::none, n, n, &r(at, at), r.ld, &v(0, at), v.ld);
     } else {
-      blas::solve_unit_lower(Op::transpose, n, n, &r(at, at), r.ld, &v(0, at), v.ld);
+      blas::solve_unit_lower(adjoint<T>, n, n, &r(at, at), r.ld, &v(0, at), v.ld);
     }
   }
 }
@@ -25,9 +25,13 @@ void BlockTrsm<T>::cpu(const Args& args, In<T> r, In<T>, InOut<T> x, Scratch<T>)
   blas::trsm(args.op, x.rows, x.cols - args.column, r.data, r.ld, &x(0, args.column), x.ld);
 }
 
-template struct InvertBlocks<float>;
-template struct InvertBlocks<double>;
-template struct BlockTrsm<float>;
-template struct BlockTrsm<double>;
+#define TESELA_INSTANTIATE(T)      \
+  template struct InvertBlocks<T>; \
+  template struct BlockTrsm<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -23,12 +23,13 @@ template <class T>
 struct InvertBlocks {
   static constexpr auto name = "invert_blocks";
   static constexpr std::uint32_t color = 0xda8bc3;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     blas::Triangle triangle = blas::Triangle::upper;
   };
   static double flops(const Args&, Shape r, Shape) {
     const auto n = static_cast<double>(r.rows), b = static_cast<double>(inverted_block);
-    return n * (n < b ? n * n : b * b) / 3;
+    return flops_each<T> * n * (n < b ? n * n : b * b) / 3;
   }
   static void cpu(const Args& args, In<T> r, Out<T> v);
   static void cuda(CudaContext& context, const Args& args, In<T> r, Out<T> v);
@@ -40,13 +41,15 @@ template <class T>
 struct BlockTrsm {
   static constexpr auto name = "block_trsm";
   static constexpr std::uint32_t color = 0xda8bc3;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Op op = Op::none;
     index_t column = 0;
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op); }
   };
   static double flops(const Args& args, Shape r, Shape, Shape x, Shape) {
-    return static_cast<double>(r.rows) * static_cast<double>(r.rows) * static_cast<double>(x.cols - args.column);
+    return flops_each<T> * static_cast<double>(r.rows) * static_cast<double>(r.rows) *
+           static_cast<double>(x.cols - args.column);
   }
   static void cpu(const Args& args, In<T> r, In<T> v, InOut<T> x, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, InOut<T> x, Scratch<T> work);

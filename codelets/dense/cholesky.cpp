@@ -12,37 +12,28 @@ void Potrf<T>::cpu(const Args& args, InOut<T> a, InOut<double> minor) {
   if (minor(0, 0) > 0) return;
   index_t info = lapack::potrf(a.rows, a.data, a.ld);
   for (index_t j = 0; info == 0 && j < a.rows; ++j)  // some LAPACK libraries miss NaN, and all miss infinities
-    if (!(a(j, j) > 0) || !std::isfinite(a(j, j))) info = j + 1;
+    if (!(real_part(a(j, j)) > 0) || !is_finite(a(j, j))) info = j + 1;
   if (info != 0) minor(0, 0) = static_cast<double>(args.first + info);
   for (index_t j = 0; j < a.cols; ++j)
     for (index_t i = j + 1; i < a.rows; ++i) a(i, j) = 0;
 }
-
-template struct Potrf<float>;
-template struct Potrf<double>;
 
 template <class T>
 void Trsm<T>::cpu(const Args& args, In<T> r, InOut<T> x) {
   blas::trsm(args.op, x.rows, x.cols - args.column, r.data, r.ld, &x(0, args.column), x.ld);
 }
 
-template struct Trsm<float>;
-template struct Trsm<double>;
-
 template <class T>
 void RowUpdate<T>::cpu(const Args& args, In<T> a, In<T> b, InOut<T> c) {
-  const index_t columns = c.cols - args.column, inner = args.op == Op::transpose ? a.rows : b.rows;
+  const index_t columns = c.cols - args.column, inner = args.op == Op::none ? b.rows : a.rows;
   if (c.rows == 0 || columns <= 0 || inner == 0) return;
   const T* const s = &a(0, args.a_column);
   if (args.symmetric)
-    blas::syrk<T>(c.rows, inner, -1, s, a.ld, c.data, c.ld);
+    blas::herk<T>(c.rows, inner, -1, s, a.ld, c.data, c.ld);
   else
     blas::gemm<T>(args.op, Op::none, c.rows, columns, inner, -1, s, a.ld, &b(0, args.column), b.ld, 1,
                   &c(0, args.column), c.ld);
 }
-
-template struct RowUpdate<float>;
-template struct RowUpdate<double>;
 
 template <class T>
 void RowGram<T>::cpu(const Args& args, Out<T> c, std::span<const In<T>> a) {
@@ -65,11 +56,19 @@ void CholeskyNextDiagonal<T>::cpu(const Args& args, In<T> r, In<T>, In<T> a, In<
     std::copy_n(&a(0, args.column + j), n, s.data + j * n);
     std::copy_n(&below(0, args.column + j), w, &next(0, j));
   }
-  blas::trsm(Op::transpose, n, w, r.data, r.ld, s.data, n);
-  blas::syrk<T>(w, n, -1, s.data, n, next.data, next.ld);
+  blas::trsm(adjoint<T>, n, w, r.data, r.ld, s.data, n);
+  blas::herk<T>(w, n, -1, s.data, n, next.data, next.ld);
 }
 
-template struct CholeskyNextDiagonal<float>;
-template struct CholeskyNextDiagonal<double>;
+#define TESELA_INSTANTIATE(T)   \
+  template struct Potrf<T>;     \
+  template struct Trsm<T>;      \
+  template struct RowUpdate<T>; \
+  template struct CholeskyNextDiagonal<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

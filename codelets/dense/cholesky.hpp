@@ -6,7 +6,7 @@
 
 namespace tesela::kernels {
 
-/// Factors a symmetric tile whose upper triangle is A's, A = R^T R (LAPACK potrf).
+/// Factors a Hermitian tile whose upper triangle is A's, A = R^H R (LAPACK potrf).
 ///
 /// A        becomes R in the upper triangle, zeros below. Invalid if `minor` is positive, also on entry.
 /// minor    1 x 1; becomes the order of the first leading minor of the matrix that is not positive or not finite. The
@@ -15,12 +15,13 @@ template <class T>
 struct Potrf {
   static constexpr auto name = "potrf";
   static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t first = 0;
   };
   static double flops(const Args&, Shape a, Shape) {
     const auto n = static_cast<double>(a.rows);
-    return n * n * n / 3;
+    return flops_each<T> * n * n * n / 3;
   }
   static void cpu(const Args& args, InOut<T> a, InOut<double> minor);
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<double> minor);
@@ -32,19 +33,21 @@ template <class T>
 struct Trsm {
   static constexpr auto name = "trsm";
   static constexpr std::uint32_t color = 0xda8bc3;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Op op = Op::none;
     index_t column = 0;
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op); }
   };
   static double flops(const Args& args, Shape r, Shape x) {
-    return static_cast<double>(r.rows) * static_cast<double>(r.rows) * static_cast<double>(x.cols - args.column);
+    return flops_each<T> * static_cast<double>(r.rows) * static_cast<double>(r.rows) *
+           static_cast<double>(x.cols - args.column);
   }
   static void cpu(const Args& args, In<T> r, InOut<T> x);
   static void cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x);
 };
 
-/// Updates C -= S^T B, or C -= S B, with rows A of R in a Cholesky factorization A = R^T R.
+/// Updates C -= S^H B, or C -= S B, with rows A of R in a Cholesky factorization A = R^H R.
 ///
 /// A        its tiles may have more columns than rows. S are A's columns from `a_column` on, as many as the product
 ///          needs.
@@ -53,15 +56,16 @@ template <class T>
 struct RowUpdate {
   static constexpr auto name = "row_update";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
-    Op op = Op::transpose;
+    Op op = adjoint<T>;
     index_t a_column = 0, column = 0;
-    bool symmetric = false;  ///< S^T B is symmetric, C square: its strict lower triangle may stay
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op) | (symmetric ? 2u : 0u); }
+    bool symmetric = false;  ///< S^H B is Hermitian, C square: its strict lower triangle may stay
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op) | (symmetric ? 4u : 0u); }
   };
   static double flops(const Args& args, Shape a, Shape b, Shape c) {
-    const double whole = 2.0 * static_cast<double>(c.rows) * static_cast<double>(c.cols - args.column) *
-                         static_cast<double>(args.op == Op::transpose ? a.rows : b.rows);
+    const double whole = 2.0 * flops_each<T> * static_cast<double>(c.rows) * static_cast<double>(c.cols - args.column) *
+                         static_cast<double>(args.op == Op::none ? b.rows : a.rows);
     return args.symmetric ? whole / 2 : whole;
   }
   static void cpu(const Args& args, In<T> a, In<T> b, InOut<T> c);
@@ -106,22 +110,23 @@ struct RowGram {
   static void cuda(CudaContext& context, const Args& args, Out<T> c, std::span<const In<T>> a);
 };
 
-/// Updates the next diagonal block of a Cholesky factorization A = R^T R without the tiles to its right.
+/// Updates the next diagonal block of a Cholesky factorization A = R^H R without the tiles to its right.
 ///
-/// a        row k; S = R(k, k)^-T a for the columns from `column` on that belong to the next diagonal block.
-/// next     the block of `below` (row k + 1) from `column` on, minus S^T S.
+/// a        row k; S = R(k, k)^-H a for the columns from `column` on that belong to the next diagonal block.
+/// next     the block of `below` (row k + 1) from `column` on, minus S^H S.
 /// V        the inverses of R(k, k)'s diagonal blocks, as in BlockTrsm. The work spaces have R(k, k)'s rows and
 ///          inverted_block rows.
 template <class T>
 struct CholeskyNextDiagonal {
   static constexpr auto name = "cholesky_link";
   static constexpr std::uint32_t color = 0xda8bc3;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t column = 0;
   };
   static double flops(const Args&, Shape r, Shape, Shape, Shape, Shape next, Shape, Shape) {
     const auto n = static_cast<double>(r.rows), w = static_cast<double>(next.rows);
-    return n * w * (n + w);
+    return flops_each<T> * n * w * (n + w);
   }
   static void cpu(const Args& args, In<T> r, In<T> v, In<T> a, In<T> below, Out<T> next, Scratch<T> s, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, In<T> a, In<T> below, Out<T> next,

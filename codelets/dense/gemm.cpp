@@ -13,5 +13,9 @@ template struct Gemm<float, InOut>;
 template struct Gemm<float, Out>;
 template struct Gemm<double, InOut>;
 template struct Gemm<double, Out>;
+template struct Gemm<std::complex<float>, InOut>;
+template struct Gemm<std::complex<float>, Out>;
+template struct Gemm<std::complex<double>, InOut>;
+template struct Gemm<std::complex<double>, Out>;
 
 }  // namespace tesela::kernels

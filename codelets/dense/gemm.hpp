@@ -24,8 +24,8 @@ struct GemmArgs {
   int block = 32;                                  ///< thread-block edge of naive, shared and coarse: 16 or 32
   GemmAccuracy accuracy = GemmAccuracy::normwise;  ///< of int8
   std::uint64_t cost_key() const {
-    return static_cast<std::uint64_t>(op_a) | static_cast<std::uint64_t>(op_b) << 1 |
-           static_cast<std::uint64_t>(kernel) << 2 | static_cast<std::uint64_t>(block) << 8 |
+    return static_cast<std::uint64_t>(op_a) | static_cast<std::uint64_t>(op_b) << 2 |
+           static_cast<std::uint64_t>(kernel) << 4 | static_cast<std::uint64_t>(block) << 8 |
            static_cast<std::uint64_t>(accuracy) << 16;
   }
 };
@@ -36,10 +36,11 @@ template <class T, template <class> class C = InOut>
 struct Gemm {
   static constexpr auto name = "gemm";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
 
   using Args = GemmArgs<T>;
   static double flops(const Args& args, Shape a, Shape, Shape c) {
-    return 2.0 * static_cast<double>(c.rows) * static_cast<double>(c.cols) *
+    return 2.0 * flops_each<T> * static_cast<double>(c.rows) * static_cast<double>(c.cols) *
            static_cast<double>(apply(args.op_a, a).cols);
   }
 

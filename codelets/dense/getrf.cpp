@@ -33,17 +33,17 @@ void play(const T* columns, index_t ld, index_t w, std::vector<index_t>& rows, s
   for (index_t k = 0; k < winners; ++k) {
     index_t best = k;
     for (index_t i = k + 1; i < m; ++i)
-      if (std::abs(at(i, k)) > std::abs(at(best, k))) best = i;
+      if (sum_of_parts(at(i, k)) > sum_of_parts(at(best, k))) best = i;
     std::swap(rows[static_cast<std::size_t>(k)], rows[static_cast<std::size_t>(best)]);
     for (index_t j = 0; j < w; ++j) std::swap(at(k, j), at(best, j));
     const T pivot = at(k, k);
-    if (pivot == 0) continue;
+    if (pivot == T(0)) continue;
     T* const multiples = &at(0, k);
     for (index_t i = k + 1; i < m; ++i) multiples[i] /= pivot;
     for (index_t j = k + 1; j < w; ++j) {
       T* const column = &at(0, j);
       const T above = column[k];
-      for (index_t i = k + 1; i < m; ++i) column[i] -= multiples[i] * above;
+      for (index_t i = k + 1; i < m; ++i) column[i] -= times(multiples[i], above);
     }
   }
   rows.resize(static_cast<std::size_t>(winners));
@@ -97,13 +97,13 @@ struct Panel {
     const Block<T> s{&a(diagonal, first), w, w, a.ld};
     for (index_t k = 0; k < w; ++k) {
       const T pivot = s(k, k);
-      if (pivot == 0 || !std::isfinite(pivot)) {
+      if (pivot == T(0) || !is_finite(pivot)) {
         zero = static_cast<double>(diagonal + k + 1);
         return;
       }
       for (index_t i = k + 1; i < w; ++i) s(i, k) /= pivot;
       for (index_t j = k + 1; j < w; ++j)
-        for (index_t i = k + 1; i < w; ++i) s(i, j) -= s(i, k) * s(k, j);
+        for (index_t i = k + 1; i < w; ++i) s(i, j) -= times(s(i, k), s(k, j));
     }
     if (end < a.rows) blas::trsm_right(a.rows - end, w, s.data, a.ld, &a(end, first), a.ld);
   }
@@ -166,6 +166,8 @@ void LuSubstitute<T>::cpu(const Args& args, In<T> a, InOut<T> x) {
   template struct LuSubstitute<T>;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -25,6 +25,7 @@ template <class T>
 struct Getrf {
   static constexpr auto name = "getrf";
   static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0;
     Pivoting pivoting = Pivoting::none;
@@ -32,7 +33,7 @@ struct Getrf {
   };
   static double flops(const Args& args, Shape a, Shape, Shape, Shape, Shape) {
     const auto m = static_cast<double>(a.rows - args.row), n = static_cast<double>(a.cols);
-    return n * n * (m - n / 3);
+    return flops_each<T> * n * n * (m - n / 3);
   }
   static void cpu(const Args& args, InOut<T> a, Out<T> v, Out<int> swaps, InOut<double> zero, Scratch<int> work);
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> v, Out<int> swaps, InOut<double> zero,
@@ -48,6 +49,7 @@ template <class T>
 struct LuUpdate {
   static constexpr auto name = "lu_update";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0;
     Pivoting pivoting = Pivoting::none;
@@ -55,7 +57,7 @@ struct LuUpdate {
   };
   static double flops(const Args& args, Shape a, Shape, Shape, Shape c, Shape) {
     const auto w = static_cast<double>(a.cols), m = static_cast<double>((args.end > 0 ? args.end : c.rows) - args.row);
-    return w * static_cast<double>(c.cols) * (2 * m - w);
+    return flops_each<T> * w * static_cast<double>(c.cols) * (2 * m - w);
   }
   static void cpu(const Args& args, In<T> a, In<T> v, In<int> swaps, InOut<T> c, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, In<int> swaps, InOut<T> c,
@@ -67,6 +69,7 @@ template <class T>
 struct Laswp {
   static constexpr auto name = "laswp";
   static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0;
   };
@@ -82,6 +85,7 @@ template <class T>
 struct LuSubstitute {
   static constexpr auto name = "lu_substitute";
   static constexpr std::uint32_t color = 0xda8bc3;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0;
     bool upper = false;
@@ -90,7 +94,7 @@ struct LuSubstitute {
   static double flops(const Args& args, Shape a, Shape x) {
     const auto w = static_cast<double>(a.cols),
                others = static_cast<double>(args.upper ? args.row : a.rows - args.row - a.cols);
-    return w * static_cast<double>(x.cols) * (w + 2 * others);
+    return flops_each<T> * w * static_cast<double>(x.cols) * (w + 2 * others);
   }
   static void cpu(const Args& args, In<T> a, InOut<T> x);
   static void cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> x);

@@ -59,6 +59,10 @@ ProductForm<T>::ProductForm(index_t m, index_t n, const std::vector<double>& s, 
     right_[j] = {own[0] - (m00 * x + m01 * y), own[1] - (m10 * x + m11 * y), x, y};
   }
   left_ = std::move(u.w);
+  if constexpr (is_complex<T>) {
+    for (index_t i = 0; i < m; ++i) row_phases_.push_back(Generator<T>::phase(seed + 2, i));
+    for (index_t j = 0; j < n; ++j) column_phases_.push_back(Generator<T>::phase(seed + 3, j));
+  }
 }
 
 std::vector<double> spectrum(index_t count, double condition) {
@@ -70,5 +74,7 @@ std::vector<double> spectrum(index_t count, double condition) {
 
 template class ProductForm<float>;
 template class ProductForm<double>;
+template class ProductForm<std::complex<float>>;
+template class ProductForm<std::complex<double>>;
 
 }  // namespace tesela::kernels

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <array>
@@ -9,7 +10,8 @@ namespace tesela::kernels {
 
 /// A dense m x n matrix A = U diag(s) V^T with given singular values s; U and V are products of two Householder
 /// reflectors with counter-based random vectors. A is thus a diagonal matrix plus a matrix of rank 4, and an element
-/// costs 8 multiplications. Each element is rounded once from extended precision, so the singular values equal s up to
+/// costs 8 multiplications. A complex A is that of the real numbers with each row and column times a random number of
+/// magnitude 1. Each element is rounded once from extended precision, so the singular values equal s up to
 /// half a unit in the last place of A's entries.
 template <class T>
 class ProductForm {
@@ -24,15 +26,19 @@ class ProductForm {
     long double a = -(left_[row][0] * right[0] + left_[row][1] * right[1]);
     if (row < scaled_.size()) a -= scaled_[row][0] * right[2] + scaled_[row][1] * right[3];
     if (row == column && row < s_.size()) a += static_cast<long double>(s_[row]);
-    return static_cast<T>(a);
+    if constexpr (is_complex<T>)
+      return T(static_cast<double>(a) * row_phases_[row] * column_phases_[column]);
+    else
+      return static_cast<T>(a);
   }
 
  private:
   std::vector<double> s_;
   // With U = I - W T W^T, V = I - X S X^T and D = diag(s): A = D - W (T W^T D V^T) - (D X S^T) X^T.
-  std::vector<std::array<double, 2>> left_;         // rows of W
-  std::vector<std::array<long double, 2>> scaled_;  // nonzero rows of D X S^T
-  std::vector<std::array<long double, 4>> right_;   // columns of T W^T D V^T, then rows of X
+  std::vector<std::array<double, 2>> left_;                       // rows of W
+  std::vector<std::array<long double, 2>> scaled_;                // nonzero rows of D X S^T
+  std::vector<std::array<long double, 4>> right_;                 // columns of T W^T D V^T, then rows of X
+  std::vector<std::complex<double>> row_phases_, column_phases_;  // of a complex matrix
 };
 
 /// Returns `count` singular values from 1 down to 1 / condition, evenly spaced on a logarithmic scale. The condition is

@@ -3,57 +3,23 @@
 #include <algorithm>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/bulge_chase.cpp"
-#include <tesela/codelets/eigen/internal/columns_inl.hpp>
+#include <tesela/codelets/eigen/internal/band_columns_inl.hpp>
 #include <tesela/codelets/eigen/internal/reflector_inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
 
-/// Columns of one tile of the band or of two neighbouring tiles: column(j)[i] is B(i, j).
-template <class T>
-struct Band {
-  T *first, *second;
-  index_t first_ld, second_ld, split;  // the second tile begins at column split
-
-  Band(std::span<const InOut<T>> tiles, index_t column) {
-    const auto at = [](const InOut<T>& tile, index_t j) { return tile.data - j * tile.ld; };
-    split = column + tiles[0].cols;
-    first = at(tiles.front(), column);
-    second = at(tiles.back(), tiles.size() > 1 ? split : column);
-    first_ld = tiles.front().ld - 1;
-    second_ld = tiles.back().ld - 1;
-  }
-  HWY_INLINE T* column(index_t j) const { return j < split ? first + j * first_ld : second + j * second_ld; }
-};
-
-/// Calls f.template operator()<C>(j) for all columns begin <= j < end, C = 4 or 1 at a time.
-template <class F>
-HWY_INLINE void by_fours(index_t begin, index_t end, const F& f) {
-  index_t j = begin;
-  for (; j + 4 <= end; j += 4) f.template at<4>(j);
-  for (; j < end; ++j) f.template at<1>(j);
-}
-
-/// Rows row … row + rows - 1 of C columns.
-template <int C, class T>
-struct Some {
-  T* a[C];
-  HWY_INLINE Some(const Band<T>& band, index_t row, index_t column) {
-    for (int c = 0; c < C; ++c) a[c] = band.column(column + c) + row;
-  }
-};
-
 /// Computes y += E x; E's first element is (row, column).
 template <class T>
 struct Multiply {
-  const Band<T>& band;
+  const BandColumns<T>& band;
   index_t row, column, rows;
   const T* x;
   T* y;
   template <int C>
   HWY_INLINE void at(index_t j) const {
-    const Some<C, T> e(band, row, column + j);
+    const BandRows<C, T> e(band, row, column + j);
     multiply<C, false, T>(0, rows, e.a, x + j, y, nullptr, nullptr);
   }
 };
@@ -61,13 +27,13 @@ struct Multiply {
 /// Computes E = (I - tau v v^T) (E - y x^T).
 template <class T>
 struct FromBothSides {
-  const Band<T>& band;
+  const BandColumns<T>& band;
   index_t row, column, rows;
   const T *y, *x, *v;
   T tau;
   template <int C>
   HWY_INLINE void at(index_t j) const {
-    const Some<C, T> e(band, row, column + j);
+    const BandRows<C, T> e(band, row, column + j);
     T dots[C] = {};
     update<C>(rows, e.a, y, x + j, v, dots);
     for (int c = 0; c < C; ++c) dots[c] *= tau;
@@ -78,13 +44,13 @@ struct FromBothSides {
 /// Computes y += D x for a symmetric D with its lower triangle in the band.
 template <class T>
 struct SymmetricMultiply {
-  const Band<T>& band;
+  const BandColumns<T>& band;
   index_t row, rows;
   const T* x;
   T* y;
   template <int C>
   HWY_INLINE void at(index_t j) const {
-    const Some<C, T> d(band, row, row + j);
+    const BandRows<C, T> d(band, row, row + j);
     T dots[C] = {};
     for (index_t c = 0; c < C; ++c) {
       y[j + c] += d.a[c][j + c] * x[j + c];
@@ -101,12 +67,12 @@ struct SymmetricMultiply {
 /// Computes D -= v w^T + w v^T.
 template <class T>
 struct RankTwo {
-  const Band<T>& band;
+  const BandColumns<T>& band;
   index_t row, rows;
   const T *v, *w;
   template <int C>
   HWY_INLINE void at(index_t j) const {
-    const Some<C, T> d(band, row, row + j);
+    const BandRows<C, T> d(band, row, row + j);
     for (index_t c = 0; c < C; ++c)
       for (index_t i = j + c; i < j + C; ++i) d.a[c][i] -= v[i] * w[j + c] + w[i] * v[j + c];
     subtract<C, true, T>(j + C, rows, d.a, v, w + j, w, v + j);
@@ -116,7 +82,7 @@ struct RankTwo {
 template <class T>
 struct Chase {
   const BulgePlan& plan;
-  Band<T> band;
+  BandColumns<T> band;
   T *y, *w;
 
   /// Performs one hop; `x` is the reflector of the sweep's previous hop, and `v` becomes this hop's.
@@ -128,7 +94,7 @@ struct Chase {
       if (x[b] != T(0)) by_fours(0, b, Multiply<T>{band, row, left, rows, x, y});
       for (index_t i = 0; i < rows; ++i) y[i] *= x[b];
     }
-    T* const first = band.column(left) + row;
+    T* const first = band(left) + row;
     for (index_t i = 0; i < rows; ++i) v[i] = k > 0 ? first[i] - y[i] : first[i];
     std::fill(v + rows, v + b, T(0));
     const Reflector<T> h = Reflector<T>::make(rows, v, SquaresOf<T>());
@@ -143,9 +109,9 @@ struct Chase {
   /// Sets to zero the elements of the block left of row's diagonal block that no sweep has written.
   HWY_INLINE void clear_bulge_room(index_t sweep, index_t row, index_t left, index_t rows) const {
     if (sweep == 0)
-      for (index_t j = 0; j + 1 < rows; ++j) std::fill_n(band.column(left + j) + row + j + 1, rows - j - 1, T(0));
+      for (index_t j = 0; j + 1 < rows; ++j) std::fill_n(band(left + j) + row + j + 1, rows - j - 1, T(0));
     else if (rows == plan.b)
-      for (index_t j = 0; j + 1 < rows; ++j) band.column(left + j)[row + rows - 1] = T(0);
+      for (index_t j = 0; j + 1 < rows; ++j) band(left + j)[row + rows - 1] = T(0);
   }
 
   HWY_INLINE void reflect_diagonal_block(index_t row, index_t rows, const T* v, T tau) const {
@@ -160,7 +126,7 @@ struct Chase {
 template <class T>
 void chase(const typename ChaseBulges<T>::Args& args, const In<T>& before, const Out<T>& reflectors,
            const Scratch<T>& work, std::span<const InOut<T>> band) {
-  const Chase<T> chase{args.plan, Band<T>(band, args.column), work.data, work.data + work.ld};
+  const Chase<T> chase{args.plan, BandColumns<T>(band, args.column, 0), work.data, work.data + work.ld};
   const BulgePlan& plan = args.plan;
   const index_t group = args.group, window = args.window, sweep = plan.first_sweep(group),
                 first = plan.first_step(group, window);

@@ -3,57 +3,23 @@
 #include <algorithm>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/chase_bidiagonal.cpp"
-#include <tesela/codelets/eigen/internal/columns_inl.hpp>
+#include <tesela/codelets/eigen/internal/band_columns_inl.hpp>
 #include <tesela/codelets/eigen/internal/reflector_inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
 
-/// Columns of one tile of the band or of two neighbouring tiles: column(j)[i] is B(i, j).
-template <class T>
-struct UpperColumns {
-  T *first, *second;
-  index_t first_ld, second_ld, split;  // the second tile begins at column split
-
-  UpperColumns(std::span<const InOut<T>> tiles, index_t column, index_t b) {
-    const auto at = [b](const InOut<T>& tile, index_t j) { return tile.data + 2 * b - 1 - j * tile.ld; };
-    split = column + tiles[0].cols;
-    first = at(tiles.front(), column);
-    second = at(tiles.back(), tiles.size() > 1 ? split : column);
-    first_ld = tiles.front().ld - 1;
-    second_ld = tiles.back().ld - 1;
-  }
-  HWY_INLINE T* operator()(index_t j) const { return j < split ? first + j * first_ld : second + j * second_ld; }
-};
-
-/// Calls f.template at<C>(j) for all columns begin <= j < end, C = 4 or 1 at a time.
-template <class F>
-HWY_INLINE void columns_by_fours(index_t begin, index_t end, const F& f) {
-  index_t j = begin;
-  for (; j + 4 <= end; j += 4) f.template at<4>(j);
-  for (; j < end; ++j) f.template at<1>(j);
-}
-
-/// Rows row … of C columns.
-template <int C, class T>
-struct Rows {
-  T* a[C];
-  HWY_INLINE Rows(const UpperColumns<T>& band, index_t row, index_t column) {
-    for (int c = 0; c < C; ++c) a[c] = band(column + c) + row;
-  }
-};
-
 /// Computes E = (I - tau u u^T) E; E's first element is (row, column).
 template <class T>
 struct FromLeft {
-  const UpperColumns<T>& band;
+  const BandColumns<T>& band;
   index_t row, column, rows;
   const T* u;
   T tau;
   template <int C>
   HWY_INLINE void at(index_t j) const {
-    const Rows<C, T> e(band, row, column + j);
+    const BandRows<C, T> e(band, row, column + j);
     T dots[C];
     for (int c = 0; c < C; ++c) dots[c] = tau * dot(rows, e.a[c], u);
     subtract<C, false, T>(0, rows, e.a, u, dots, nullptr, nullptr);
@@ -63,13 +29,13 @@ struct FromLeft {
 /// Computes y += E v.
 template <class T>
 struct TimesVector {
-  const UpperColumns<T>& band;
+  const BandColumns<T>& band;
   index_t row, column, rows;
   const T* v;
   T* y;
   template <int C>
   HWY_INLINE void at(index_t j) const {
-    const Rows<C, T> e(band, row, column + j);
+    const BandRows<C, T> e(band, row, column + j);
     multiply<C, false, T>(0, rows, e.a, v + j, y, nullptr, nullptr);
   }
 };
@@ -77,12 +43,12 @@ struct TimesVector {
 /// Computes E -= y v^T.
 template <class T>
 struct RankOne {
-  const UpperColumns<T>& band;
+  const BandColumns<T>& band;
   index_t row, column, rows;
   const T *y, *v;
   template <int C>
   HWY_INLINE void at(index_t j) const {
-    const Rows<C, T> e(band, row, column + j);
+    const BandRows<C, T> e(band, row, column + j);
     subtract<C, false, T>(0, rows, e.a, y, v + j, nullptr, nullptr);
   }
 };
@@ -90,7 +56,7 @@ struct RankOne {
 template <class T>
 struct BidiagonalHops {
   const BulgePlan& plan;
-  UpperColumns<T> band;
+  BandColumns<T> band;
   T* y;
 
   /// Performs one hop; `before` is the row reflector of the sweep's previous hop, u and v become this hop's reflectors
@@ -99,7 +65,7 @@ struct BidiagonalHops {
     const index_t b = plan.b, row = plan.row(sweep, k), size = plan.length(sweep, k), top = k > 0 ? row - b : sweep,
                   above = row - top - 1, rows = above + size;  // rows of E without the first, and of D
     clear_room(sweep, k, row, size);
-    if (k > 0 && before[b] != T(0)) columns_by_fours(0, size, FromLeft<T>{band, top, row, b, before, before[b]});
+    if (k > 0 && before[b] != T(0)) by_fours(0, size, FromLeft<T>{band, top, row, b, before, before[b]});
     for (index_t j = 0; j < size; ++j) v[j] = band(row + j)[top];
     std::fill(v + size, v + b, T(0));
     const Reflector<T> of_columns = Reflector<T>::make(size, v, SquaresOf<T>());
@@ -108,9 +74,9 @@ struct BidiagonalHops {
     for (index_t j = 1; j < size; ++j) band(row + j)[top] = 0;
     if (of_columns.tau != T(0)) {
       std::fill_n(y, rows, T(0));
-      columns_by_fours(0, size, TimesVector<T>{band, top + 1, row, rows, v, y});
+      by_fours(0, size, TimesVector<T>{band, top + 1, row, rows, v, y});
       for (index_t i = 0; i < rows; ++i) y[i] *= of_columns.tau;
-      columns_by_fours(0, size, RankOne<T>{band, top + 1, row, rows, y, v});
+      by_fours(0, size, RankOne<T>{band, top + 1, row, rows, y, v});
     }
     T* const first = band(row) + row;
     std::copy_n(first, size, u);
@@ -119,7 +85,7 @@ struct BidiagonalHops {
     u[b] = of_rows.tau;
     first[0] = of_rows.beta;
     std::fill_n(first + 1, size - 1, T(0));
-    if (of_rows.tau != T(0)) columns_by_fours(1, size, FromLeft<T>{band, row, row, size, u, of_rows.tau});
+    if (of_rows.tau != T(0)) by_fours(1, size, FromLeft<T>{band, row, row, size, u, of_rows.tau});
   }
 
  private:
@@ -141,7 +107,7 @@ template <class T>
 void chase_bidiagonal(const typename ChaseBidiagonal<T>::Args& args, const In<T>& before, const Out<T>& left,
                       const Out<T>& right, const Scratch<T>& work, std::span<const InOut<T>> band) {
   const BulgePlan& plan = args.plan;
-  const BidiagonalHops<T> hops{plan, UpperColumns<T>(band, args.column, plan.b), work.data};
+  const BidiagonalHops<T> hops{plan, BandColumns<T>(band, args.column, 2 * plan.b - 1), work.data};
   const index_t group = args.group, window = args.window, sweep = plan.first_sweep(group),
                 first = plan.first_step(group, window);
   for (index_t h = first; h < plan.end_step(group, window); ++h)

@@ -8,7 +8,7 @@
 
 namespace tesela::kernels {
 
-// The four kernels of tile QR in compact WY form: Q = I - V T V^T for each block of at most ib columns of V.
+// The four kernels of tile QR in compact WY form: Q = I - V T V^H for each block of at most ib columns of V.
 //
 // A step factors `width` columns, from column `col` of its tile column on. The tile that holds the diagonal is the head
 // of the step, whose first row in it is `row`. Every other tile takes part from its first row on. With tiles of nb x
@@ -29,12 +29,13 @@ constexpr Shape qr_work(index_t width, index_t across, index_t rows, bool with_g
   return {width, 2 * std::max(across, width) + std::max(rows, width) + 1 + ceil_div(exchange, width)};
 }
 
-/// Factors A(row:, col:col+width) = Q R (LAPACK geqrt), with R in the upper triangle and V below. Then applies Q^T to
+/// Factors A(row:, col:col+width) = Q R (LAPACK geqrt), with R in the upper triangle and V below. Then applies Q^H to
 /// A(row:, col+width:), the columns of the same tile that later steps factor.
 template <class T>
 struct Geqrt {
   static constexpr auto name = "geqrt";
   static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0, col = 0, width = 0, ib = 1;  ///< ib: inner block size
     index_t rows = 0;                             ///< active: rows of the tile from `row` on
@@ -47,7 +48,7 @@ struct Geqrt {
   static double flops(const Args& args, Shape a, Shape, Shape) {
     const auto m = static_cast<double>(args.rows), n = static_cast<double>(args.width), k = std::min(m, n),
                rest = static_cast<double>(a.cols - args.col - args.width);
-    return 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3 + 2 * k * rest * (2 * m - k);
+    return flops_each<T> * (4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3 + 2 * k * rest * (2 * m - k));
   }
   static void cpu(const Args& args, InOut<T> a, Out<T> t, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work);
@@ -59,6 +60,7 @@ template <class T>
 struct Unmqr {
   static constexpr auto name = "unmqr";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Side side = Side::left;
     Op op = Op::none;
@@ -67,7 +69,7 @@ struct Unmqr {
     bool unit_lower = false;  ///< v has explicit zeros and ones above the vectors, so a GPU needs no copy
     GemmKernel kernel = GemmKernel::cublas;
     std::uint64_t cost_key() const {
-      return internal::size_class(rows) | static_cast<std::uint64_t>(side) << 8 | static_cast<std::uint64_t>(op) << 9 |
+      return internal::size_class(rows) | static_cast<std::uint64_t>(side) << 8 | (op != Op::none ? 1u << 9 : 0u) |
              static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32 |
              static_cast<std::uint64_t>(kernel) << 56 | static_cast<std::uint64_t>(unit_lower) << 62;
     }
@@ -75,13 +77,13 @@ struct Unmqr {
   static double flops(const Args& args, Shape, Shape, Shape c, Shape) {
     const auto m = static_cast<double>(args.rows), k = std::min(m, static_cast<double>(args.width)),
                n = static_cast<double>(args.side == Side::left ? c.cols : c.rows);
-    return 2 * n * k * (2 * m - k);
+    return flops_each<T> * 2 * n * k * (2 * m - k);
   }
   static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work);
 };
 
-/// Factors [R; B] = Q [R'; 0] (LAPACK tpqrt), and applies Q^T to the columns right of col+width of both tiles.
+/// Factors [R; B] = Q [R'; 0] (LAPACK tpqrt), and applies Q^H to the columns right of col+width of both tiles.
 ///
 /// A        R = a(row:row+width, col:col+width) is upper triangular.
 /// B        b(:, col:col+width). TS form: B is full and becomes V. TT form (`triangle`): only B's upper triangle takes
@@ -91,6 +93,7 @@ template <class T>
 struct Tpqrt {
   static constexpr auto name = "tpqrt";
   static constexpr std::uint32_t color = 0xdd8452;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0, col = 0, width = 0, ib = 1;  ///< ib: inner block size
     bool triangle = false;
@@ -104,7 +107,8 @@ struct Tpqrt {
   static double flops(const Args& args, Shape, Shape b, Shape, Shape) {
     const auto m = static_cast<double>(height(args, b.rows)), n = static_cast<double>(args.width),
                rest = static_cast<double>(b.cols - args.col - args.width);
-    return args.triangle ? 2 * n * n * n / 3 + 2 * n * (n + 1) * rest : 2 * n * n * m + 4 * n * m * rest;
+    return flops_each<T> *
+           (args.triangle ? 2 * n * n * n / 3 + 2 * n * (n + 1) * rest : 2 * n * n * m + 4 * n * m * rest);
   }
   static void cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work);
@@ -116,6 +120,7 @@ template <class T>
 struct Tpmqrt {
   static constexpr auto name = "tpmqrt";
   static constexpr std::uint32_t color = 0x55a868;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Side side = Side::left;
     Op op = Op::none;
@@ -123,7 +128,7 @@ struct Tpmqrt {
     bool triangle = false;                        ///< TT form
     std::uint64_t cost_key() const {
       return static_cast<std::uint64_t>(triangle) | static_cast<std::uint64_t>(side) << 8 |
-             static_cast<std::uint64_t>(op) << 9 | static_cast<std::uint64_t>(width) << 10 |
+             (op != Op::none ? 1u << 9 : 0u) | static_cast<std::uint64_t>(width) << 10 |
              static_cast<std::uint64_t>(ib) << 32;
     }
   };
@@ -131,7 +136,7 @@ struct Tpmqrt {
     const auto m = static_cast<double>(args.triangle ? std::min(v.rows, args.width) : v.rows),
                k = static_cast<double>(args.width),
                n = static_cast<double>(args.side == Side::left ? c1.cols : c1.rows);
-    return args.triangle ? 2 * k * (k + 1) * n : 4 * m * k * n;
+    return flops_each<T> * (args.triangle ? 2 * k * (k + 1) * n : 4 * m * k * n);
   }
   static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2, Scratch<T> work);

@@ -30,7 +30,7 @@ void factor(const Pentagon<T>& b, index_t c, index_t n, T* r, index_t ldr, T* t,
   T *const r12 = r + n1 * ldr, *const t12 = t + n1 * ldt;
   factor(b, c, n1, r, ldr, t, ldt);
   const auto left = b.vectors(c, n1);
-  internal::apply<T>(left, Side::left, Op::transpose, t, ldt, n2, r12, ldr, b.column(c + n1), b.ld, t12, ldt);
+  internal::apply<T>(left, Side::left, adjoint<T>, t, ldt, n2, r12, ldr, b.column(c + n1), b.ld, t12, ldt);
   factor(b, c + n1, n2, r12 + n1, ldr, t12 + n1, ldt);
   internal::multiply<T>(left, n2, b.column(c + n1), b.ld, t12, ldt);
   internal::join(n1, n2, t, ldt);
@@ -47,7 +47,7 @@ void Tpqrt<T>::cpu(const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T
     T* const block_t = &t(0, c);
     factor(v, c, ib, &a(args.row + c, args.col + c), a.ld, block_t, t.ld);
     if (rest > 0)
-      internal::apply<T>(v.vectors(c, ib), Side::left, Op::transpose, block_t, t.ld, rest, &a(args.row + c, next), a.ld,
+      internal::apply<T>(v.vectors(c, ib), Side::left, adjoint<T>, block_t, t.ld, rest, &a(args.row + c, next), a.ld,
                          &b(0, next), b.ld, work.data, ib);
   }
 }
@@ -59,7 +59,7 @@ void Tpmqrt<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2
   const Pentagon<const T> b{&v(0, args.col), v.ld, args.triangle ? std::min(v.rows, args.width) : v.rows,
                             args.triangle};
   if (n == 0 || b.height == 0) return;
-  const bool forward = left == (args.op == Op::transpose);
+  const bool forward = left == (args.op != Op::none);
   for (index_t i = 0; i < blocks; ++i) {
     const index_t at = (forward ? i : blocks - 1 - i) * args.ib, ib = std::min(args.ib, args.width - at),
                   row = args.row + at;
@@ -68,9 +68,13 @@ void Tpmqrt<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2
   }
 }
 
-template struct Tpqrt<float>;
-template struct Tpqrt<double>;
-template struct Tpmqrt<float>;
-template struct Tpmqrt<double>;
+#define TESELA_INSTANTIATE(T) \
+  template struct Tpqrt<T>;   \
+  template struct Tpmqrt<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

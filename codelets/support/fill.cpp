@@ -1,9 +1,11 @@
 #include <tesela/codelets/support/fill.hpp>
+#include <tesela/codelets/support/internal/generator_size.hpp>
 
 namespace tesela::kernels {
 
 template <class T>
 void Fill<T>::cpu(const Args& args, Out<T> a) {
+  if (a.rows > 0 && a.cols > 0) require_size(args.generator);
   for (index_t j = 0; j < a.cols; ++j)
     for (index_t i = 0; i < a.rows; ++i) a(i, j) = args.generator(args.row + i, args.column + j);
 }
@@ -14,9 +16,13 @@ void Scal<T>::cpu(const Args& args, InOut<T> a) {
     for (index_t i = 0; i < a.rows; ++i) a(i, j) *= args.alpha;
 }
 
-template struct Fill<float>;
-template struct Fill<double>;
-template struct Scal<float>;
-template struct Scal<double>;
+#define TESELA_INSTANTIATE(T) \
+  template struct Fill<T>;    \
+  template struct Scal<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

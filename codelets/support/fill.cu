@@ -1,4 +1,5 @@
 #include <tesela/codelets/support/fill.hpp>
+#include <tesela/codelets/support/internal/generator_size.hpp>
 
 #include <algorithm>
 
@@ -39,6 +40,7 @@ struct Multiply {
 
 template <class T>
 void Fill<T>::cuda(CudaContext& context, const Args& args, Out<T> a) {
+  if (a.rows > 0 && a.cols > 0) require_size(args.generator);
   launch<T>(context, a, Generate<T>{args.generator, args.row, args.column});
 }
 

@@ -10,6 +10,7 @@ template <class T>
 struct Fill {
   static constexpr auto name = "fill";
   static constexpr std::uint32_t color = 0x5c6b73;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Generator<T> generator;
     index_t row = 0, column = 0;
@@ -24,6 +25,7 @@ template <class T>
 struct Scal {
   static constexpr auto name = "scal";
   static constexpr std::uint32_t color = 0x937860;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     T alpha = 1;
   };

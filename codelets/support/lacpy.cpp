@@ -35,9 +35,13 @@ void Laset<T>::cpu(const Args& args, Out<T> a) {
     for (index_t i = 0; i < a.rows; ++i) a(i, j) = i + args.below == j ? args.diagonal : T(0);
 }
 
-template struct Lacpy<float>;
-template struct Lacpy<double>;
-template struct Laset<float>;
-template struct Laset<double>;
+#define TESELA_INSTANTIATE(T) \
+  template struct Lacpy<T>;   \
+  template struct Laset<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -12,7 +12,7 @@ void CopyBlock<T, B>::cpu(const Args& args, In<T> a, B<T> b) {
   const auto copy = [&](index_t i, index_t j) {
     const index_t row = args.a_row + (args.reverse_rows ? args.rows - 1 - i : i),
                   column = args.a_column + (args.reverse_columns ? args.columns - 1 - j : j);
-    b(args.b_row + i, args.b_column + j) = args.op == Op::none ? a(row, column) : a(column, row);
+    b(args.b_row + i, args.b_column + j) = args.op == Op::none ? a(row, column) : apply_to(args.op, a(column, row));
   };
   for (index_t j0 = 0; j0 < args.columns; j0 += 16)
     for (index_t i0 = 0; i0 < args.rows; i0 += block)
@@ -20,10 +20,14 @@ void CopyBlock<T, B>::cpu(const Args& args, In<T> a, B<T> b) {
         for (index_t i = i0; i < std::min(i0 + block, args.rows); ++i) copy(i, j);
 }
 
-template struct CopyBlock<float>;
-template struct CopyBlock<double>;
-template struct CopyBlock<float, Out>;
-template struct CopyBlock<double, Out>;
+#define TESELA_INSTANTIATE(T)   \
+  template struct CopyBlock<T>; \
+  template struct CopyBlock<T, Out>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 template <class T>
 void LargestElement<T>::cpu(const Args& args, In<T> a, Out<double> found) {
@@ -53,19 +57,22 @@ template struct MirrorTile<double>;
 
 template <class T>
 void NotFinite<T>::cpu(const Args& args, In<T> a, InOut<int> status) {
+  constexpr real_t<T> most = std::numeric_limits<real_t<T>>::max();
   for (index_t j = 0; j < a.cols && (status(0, 0) == 0 || j < status(0, 0) - 1); ++j) {
     const index_t rows =
         args.upper ? std::clamp<index_t>(args.first_column + j - args.first_row + 1, 0, a.rows) : a.rows;
     const index_t first =
         args.lower ? std::clamp<index_t>(args.first_column + j - args.first_row, 0, a.rows) : index_t{0};
     int strange = 0;  // without a branch, so that it is vectorized
-    for (index_t i = first; i < rows; ++i) strange |= std::abs(a(i, j)) <= std::numeric_limits<T>::max() ? 0 : 1;
+    for (index_t i = first; i < rows; ++i) strange |= largest_part(a(i, j)) <= most ? 0 : 1;
     if (strange != 0) status(0, 0) = static_cast<int>(j + 1);
   }
 }
 
 template struct NotFinite<float>;
 template struct NotFinite<double>;
+template struct NotFinite<std::complex<float>>;
+template struct NotFinite<std::complex<double>>;
 
 template <class T>
 void ScalePowerOfTwo<T>::cpu(const Args& args, InOut<T> a) {

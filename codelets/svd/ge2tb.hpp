@@ -27,6 +27,12 @@ struct TriangularPanel {
   index_t next() const { return column + half_width; }
 };
 
+/// The arguments that all kernels of a step have.
+struct TriangularStep {
+  TriangularPanel panel;
+  std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
+};
+
 /// Factors the columns of a step.
 ///
 /// V        its reflectors with their zeros and ones, also copied to G.
@@ -37,11 +43,9 @@ template <class T>
 struct Ge2tbColumns {
   static constexpr auto name = "ge2tb_columns";
   static constexpr std::uint32_t color = 0xccb974;
-  struct Args {
-    TriangularPanel panel;
+  struct Args : TriangularStep {
     index_t top = 0;                      ///< first row of V's tiles
     index_t column = 0, band_column = 0;  ///< of the step in the tile of A, and in the band's tile
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
   };
   static double flops(const Args& args, Shape a, Shape, Shape, Shape, Shape, Shape) {
     const auto m = static_cast<double>(a.rows - args.panel.column), k = static_cast<double>(args.panel.width);
@@ -55,10 +59,8 @@ template <class T>
 struct Ge2tbRows {
   static constexpr auto name = "ge2tb_rows";
   static constexpr std::uint32_t color = 0x4c72b0;
-  struct Args {
-    TriangularPanel panel;
+  struct Args : TriangularStep {
     index_t first = 0;  ///< first column of the tile right of the step
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
   };
   static double flops(const Args& args, Shape, Shape, Shape a, Shape, Shape) {
     const auto m = static_cast<double>(a.rows - args.panel.column), k = static_cast<double>(args.panel.half_width);
@@ -73,12 +75,10 @@ template <class T>
 struct Ge2tbFactorRows {
   static constexpr auto name = "ge2tb_factor_rows";
   static constexpr std::uint32_t color = 0xccb974;
-  struct Args {
-    TriangularPanel panel;
+  struct Args : TriangularStep {
     index_t top = 0;          ///< first row of V2's tile
     index_t tile_width = 0;   ///< of all tiles of A except the last
     index_t band_column = 0;  ///< of column next() in the band's tile
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {
     const auto m = static_cast<double>(shapes[0].rows), k = static_cast<double>(args.panel.half_width);
@@ -93,12 +93,10 @@ template <class T>
 struct Ge2tbProduct {
   static constexpr auto name = "ge2tb_product";
   static constexpr std::uint32_t color = 0x4c72b0;
-  struct Args {
-    TriangularPanel panel;
+  struct Args : TriangularStep {
     index_t top = 0;                ///< first row of V2's tile
     index_t first = 0, stride = 1;  ///< first tile of the list, and the distance of its tiles
     index_t tile_width = 0;         ///< of all tiles of A except the last
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {
     double columns = 0;
@@ -114,10 +112,7 @@ template <class T>
 struct Ge2tbJoin {
   static constexpr auto name = "ge2tb_join";
   static constexpr std::uint32_t color = 0xdd8452;
-  struct Args {
-    TriangularPanel panel;
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
-  };
+  using Args = TriangularStep;
   static double flops(const Args& args, std::span<const Shape> shapes) {
     const auto m = static_cast<double>(shapes[1].rows - args.panel.next()), k = static_cast<double>(args.panel.vectors);
     return m * k * (k + static_cast<double>(shapes.size()) - 2);
@@ -130,12 +125,10 @@ template <class T>
 struct Ge2tbUpdate {
   static constexpr auto name = "ge2tb_update";
   static constexpr std::uint32_t color = 0x55a868;
-  struct Args {
-    TriangularPanel panel;
+  struct Args : TriangularStep {
     index_t top = 0;          ///< first row of V2's tile
     index_t tile_column = 0;  ///< first column of the tile of A
     index_t first = 0;        ///< first column of the tile right of the step
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.column / 256); }
   };
   static double flops(const Args& args, Shape, Shape, Shape, Shape a) {
     return 2 * static_cast<double>(a.cols - args.first) * static_cast<double>(a.rows - args.panel.next()) *

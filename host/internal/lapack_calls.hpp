@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <algorithm>
@@ -24,7 +25,8 @@ void with_workspace(F f) {
   T size = 0;
   f(&size, -1);
   // LAPACK's size, in single precision, may have been rounded down.
-  std::vector<T> work(static_cast<std::size_t>(size + size / 1024) + 1);
+  const real_t<T> wanted = real_part(size);
+  std::vector<T> work(static_cast<std::size_t>(wanted + wanted / 1024) + 1);
   f(work.data(), static_cast<int>(std::min<std::size_t>(work.size(), std::numeric_limits<int>::max())));
 }
 

@@ -11,15 +11,20 @@ namespace {
 
 constexpr auto float_code = static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float);
 
-bool has_our_type(nb::dlpack::dtype type) {
+bool has_our_type(nb::dlpack::dtype type, Numbers accepted) {
+  constexpr auto complex_code = static_cast<std::uint8_t>(nb::dlpack::dtype_code::Complex);
+  if (type.code == complex_code && accepted == Numbers::complex_too)
+    return (type.bits == 64 || type.bits == 128) && type.lanes == 1;
   return type.code == float_code && (type.bits == 32 || type.bits == 64) && type.lanes == 1;
 }
+
+constexpr const char* with_complex = "; complex numbers work in matmul, cholesky, solve and qr";
 
 /// The Python module that handles GPU arrays.
 nb::object devices(const char* function) { return nb::module_::import_("tesela._devices").attr(function); }
 
-/// Returns a copy in NumPy, of native float32 or float64.
-nb::object converted_copy(const char* name, nb::handle given) {
+/// Returns a copy in NumPy, of native numbers of an accepted type.
+nb::object converted_copy(const char* name, nb::handle given, Numbers accepted) {
   const auto numpy = nb::module_::import_("numpy");
   const nb::object array = numpy.attr("asarray")(given);
   const nb::object type = array.attr("dtype");
@@ -30,9 +35,11 @@ nb::object converted_copy(const char* name, nb::handle given) {
     wanted = "float64";
   else if (kind == "f")
     wanted = "float32";
+  else if (kind == "c" && accepted == Numbers::complex_too)
+    wanted = bytes >= 16 ? "complex128" : "complex64";
   if (wanted == nullptr)
     throw nb::type_error((std::string(name) + " has numbers of type " + nb::cast<std::string>(nb::str(type)) +
-                          ", not of float32 or float64")
+                          ", not of float32 or float64" + (kind == "c" ? with_complex : ""))
                              .c_str());
   return numpy.attr("array")(array, "dtype"_a = wanted, "order"_a = "F");
 }
@@ -50,7 +57,7 @@ void copy_strided(const Argument& a, HostMatrix<T>& h) {
     for (index_t i0 = 0; i0 < h.rows(); i0 += rs == 1 ? h.rows() : edge)
       for (index_t j = j0; j < std::min(j0 + edge, h.cols()); ++j) {
         const index_t end = rs == 1 ? h.rows() : std::min(i0 + edge, h.rows());
-        for (index_t i = i0; i < end; ++i) h(i, j) = static_cast<T>(from[i * rs + j * cs]);
+        for (index_t i = i0; i < end; ++i) h(i, j) = tesela::converted<T>(from[i * rs + j * cs]);
       }
 }
 
@@ -63,7 +70,15 @@ void download(const Argument& a, HostMatrix<T>& h) {
   copy_columns(a.place().device, {numbers.data(), numbers.ld()},
                {const_cast<void*>(a.data()), turned ? a.row_stride() : a.col_stride()}, lies, sizeof(S));
   for (index_t j = 0; j < h.cols(); ++j)
-    for (index_t i = 0; i < h.rows(); ++i) h(i, j) = static_cast<T>(turned ? numbers(j, i) : numbers(i, j));
+    for (index_t i = 0; i < h.rows(); ++i) h(i, j) = tesela::converted<T>(turned ? numbers(j, i) : numbers(i, j));
+}
+
+/// Calls f(S()) with the type of the argument's numbers; T says whether they may be complex.
+template <class T, class F>
+void with_source(const Argument& a, const F& f) {
+  if constexpr (is_complex<T>)
+    if (a.complex()) return a.single() ? f(std::complex<float>()) : f(std::complex<double>());
+  a.single() ? f(float()) : f(double());
 }
 
 /// Number of elements from which tasks transpose an array.
@@ -122,7 +137,8 @@ void require_unmasked(const char* name, nb::handle given) {
     refuse(name, "has masked elements: masked arrays are not supported; give filled() or compressed() arrays");
 }
 
-Argument::Argument(const char* name, nb::handle given) : name_(name), object_(nb::borrow(given)) {
+Argument::Argument(const char* name, nb::handle given, Numbers accepted)
+    : name_(name), object_(nb::borrow(given)), accepted_(accepted) {
   const std::string module = nb::cast<std::string>(given.type().attr("__module__"));
   if (module.starts_with("torch")) place_.library = Library::pytorch;
   if (module.starts_with("jax")) place_.library = Library::jax;
@@ -149,9 +165,9 @@ void Argument::read_shape() {
 
 void Argument::read_host(nb::handle given) {
   const auto read = [&](nb::handle from) { return nb::try_cast(from, view_, false); };
-  if (!read(given) || (view_.device_type() == nb::device::cpu::value && !has_our_type(view_.dtype())) ||
+  if (!read(given) || (view_.device_type() == nb::device::cpu::value && !has_our_type(view_.dtype(), accepted_)) ||
       reinterpret_cast<std::uintptr_t>(view_.data()) % (view_.itemsize() > 0 ? view_.itemsize() : 1) != 0) {
-    object_ = converted_copy(name_, given);
+    object_ = converted_copy(name_, given, accepted_);
     converted_ = true;
     if (!read(object_)) throw nb::type_error((std::string(name_) + " is not an array").c_str());
   }
@@ -177,14 +193,16 @@ void Argument::read_device(const nb::tuple& found) {
     read(nb::cast<nb::tuple>(devices("read")(copy, name_)));
   };
   read(found);
-  if (!has_our_type(view_.dtype())) {
+  if (!has_our_type(view_.dtype(), accepted_)) {
     using Code = nb::dlpack::dtype_code;
     const auto code = static_cast<Code>(view_.dtype().code);
     const bool whole = code == Code::Int || code == Code::UInt || code == Code::Bool;
     if (whole || (view_.dtype().bits == 16 && code != Code::Complex))
       take_copy(devices("converted")(object_, whole ? "float64" : "float32"));
-    if (!has_our_type(view_.dtype()))
-      throw nb::type_error((std::string(name_) + " has numbers of another type than float32 and float64").c_str());
+    if (!has_our_type(view_.dtype(), accepted_))
+      throw nb::type_error((std::string(name_) + " has numbers of another type than float32 and float64" +
+                            (code == Code::Complex ? with_complex : ""))
+                               .c_str());
   }
   if (!by_columns() && !by_rows()) take_copy(devices("without_gaps")(object_));
   writable_ = !converted_ && place_.library != Library::jax;
@@ -251,8 +269,8 @@ void require_together(std::initializer_list<const Argument*> arguments) {
       return nb::type_error((std::string(first.name()) + " and " + a->name() + text).c_str());
     };
     if (a->place().device != first.place().device) throw problem(" lie in different memories, of the host or of a GPU");
-    if (a->place().on_device() && a->single() != first.single())
-      throw problem(" are of float32 and float64, on a GPU: convert one");
+    if (a->place().on_device() && (a->single() != first.single() || a->complex() != first.complex()))
+      throw problem(" have numbers of different types, on a GPU: convert one");
   }
 }
 
@@ -299,12 +317,12 @@ Columns<T>::Columns(const Argument& a, bool in_place, const c::Session* session)
   this->rows = a.rows();
   this->cols = a.cols();
   this->device = a.place().device;
-  if (in_place && a.by_columns() && a.single() == (sizeof(T) == 4)) {
+  if (in_place && a.by_columns() && a.has<T>()) {
     this->data = const_cast<T*>(static_cast<const T*>(a.data()));
     this->ld = a.cols() <= 1 ? std::max<index_t>(a.rows(), 1) : a.col_stride();
     return;
   }
-  const bool by_tasks = a.by_rows() && !a.by_columns() && session != nullptr && a.single() == (sizeof(T) == 4);
+  const bool by_tasks = a.by_rows() && !a.by_columns() && session != nullptr && a.has<T>();
   if (this->device >= 0 && a.by_columns()) {
     copy_ = std::make_shared<NewMatrix<T>>(Shape{a.rows(), a.cols()}, a.place());
     copy_columns(this->device, {copy_->data(), copy_->ld()}, {const_cast<void*>(a.data()), a.col_stride()},
@@ -314,7 +332,7 @@ Columns<T>::Columns(const Argument& a, bool in_place, const c::Session* session)
     turn<T>(*session, a, *copy_);
   } else {
     HostMatrix<T> numbers(a.rows(), a.cols());
-    a.single() ? copy_strided<T, float>(a, numbers) : copy_strided<T, double>(a, numbers);
+    with_source<T>(a, [&]<class S>(S) { copy_strided<T, S>(a, numbers); });
     copy_ = std::make_shared<NewMatrix<T>>(std::move(numbers), a.place());
   }
   this->data = copy_->data();
@@ -325,7 +343,7 @@ template <class T>
 Columns<T> Columns<T>::on_host(const Argument& a) {
   if (!a.place().on_device()) return Columns(a, true, nullptr);
   HostMatrix<T> numbers(a.rows(), a.cols());
-  a.single() ? download<T, float>(a, numbers) : download<T, double>(a, numbers);
+  with_source<T>(a, [&]<class S>(S) { download<T, S>(a, numbers); });
   return Columns(a, std::make_shared<NewMatrix<T>>(std::move(numbers), Place{}));
 }
 
@@ -355,10 +373,14 @@ HostMatrix<T> Columns<T>::copy() const {
 
 template class NewMatrix<float>;
 template class NewMatrix<double>;
+template class NewMatrix<std::complex<float>>;
+template class NewMatrix<std::complex<double>>;
 template class NewMatrix<int>;
 template class NewMatrix<index_t>;
 template class NewMatrix<std::uint8_t>;
 template class Columns<float>;
 template class Columns<double>;
+template class Columns<std::complex<float>>;
+template class Columns<std::complex<double>>;
 
 }  // namespace tesela::python

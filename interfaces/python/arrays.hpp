@@ -41,19 +41,29 @@ struct Place {
 /// Throws ValueError for a masked array with masked elements.
 void require_unmasked(const char* name, nb::handle given);
 
+/// Numbers that a function accepts: float32 and float64, or complex64 and complex128 as well.
+enum class Numbers : std::uint8_t { real, complex_too };
+
 /// A matrix or a vector (a matrix of one column) from the caller: an array of any library, or anything that
-/// numpy.asarray accepts. Integers and longdouble become float64, float16 becomes float32. Throws TypeError for other
-/// types of numbers, and ValueError for other dimensions and for masked elements.
+/// numpy.asarray accepts. Integers and longdouble become float64, float16 becomes float32, longer complex numbers
+/// complex128. Throws TypeError for other types of numbers, and ValueError for other dimensions and for masked
+/// elements.
 class Argument {
  public:
-  Argument(const char* name, nb::handle given);
+  Argument(const char* name, nb::handle given, Numbers accepted = Numbers::real);
 
   const char* name() const { return name_; }
   index_t rows() const { return shape_.rows; }
   index_t cols() const { return shape_.cols; }
   Shape shape() const { return shape_; }
   bool is_vector() const { return view_.ndim() == 1; }
-  bool single() const { return view_.dtype().bits == 32; }
+  bool complex() const { return view_.dtype().code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Complex); }
+  bool single() const { return view_.dtype().bits == (complex() ? 64 : 32); }
+  /// Returns whether its numbers are of type T.
+  template <class T>
+  bool has() const {
+    return complex() == is_complex<T> && single() == (sizeof(real_t<T>) == 4);
+  }
   const Place& place() const { return place_; }
   /// Whether the array may be written to with the caller's permission; true for a copy.
   bool writable() const { return writable_; }
@@ -95,6 +105,7 @@ class Argument {
   Shape shape_;
   index_t row_stride_ = 0, col_stride_ = 0;
   bool writable_ = false, converted_ = false;
+  Numbers accepted_;
 };
 
 /// New memory for a matrix in Fortran order at a place.
@@ -166,6 +177,19 @@ auto in_precision(std::initializer_list<const Argument*> arguments, F f) {
   require_together(arguments);
   bool single = true;
   for (const Argument* a : arguments) single = single && a->single();
+  return single ? f(float()) : f(double());
+}
+
+/// Calls f(T()) with the type of these arguments: complex if one is, and single if all are.
+template <class F>
+auto in_number_type(std::initializer_list<const Argument*> arguments, F f) {
+  require_together(arguments);
+  bool single = true, complex = false;
+  for (const Argument* a : arguments) {
+    single = single && a->single();
+    complex = complex || a->complex();
+  }
+  if (complex) return single ? f(std::complex<float>()) : f(std::complex<double>());
   return single ? f(float()) : f(double());
 }
 

@@ -1,5 +1,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/environment.hpp>
+#include <tesela/runtime/variable.hpp>
 
 #include <climits>
 
@@ -248,6 +249,7 @@ void check_numbers() {
   for_each_name(lists, [](const char* name) { check_list(name, ",-", "0 1 4-7"); });
   check_list("STARPU_WORKERS_CUDAID", "", "0 1 2");
   for (const char* ours : {"TESELA_IDLE_NAP", "TESELA_RECEIVED_MIB"}) check_whole_number(ours);
+  variable_or("TESELA_BLOCK_COLUMNS", 0, 1);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     // One variable for each device or NUMA node: STARPU_LIMIT_CUDA_0_MEM, …
     const std::string name(*variable, std::strcspn(*variable, "="));

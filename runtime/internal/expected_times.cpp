@@ -1,10 +1,17 @@
 #include <tesela/runtime/internal/graph_record.hpp>
+#include <tesela/runtime/internal/simulation.hpp>
 
 #include <cmath>
 
 namespace tesela::detail {
 
 ExpectedSeconds expected_seconds(CodeletImpl& codelet, std::uint32_t footprint, const RuntimeState& state) {
+  if (simulates) {
+    ExpectedSeconds simulated = simulated_seconds(codelet, footprint);
+    if (state.cpus == 0) simulated.cpu = ExpectedSeconds::unknown;
+    if (state.gpus == 0) simulated.gpu = ExpectedSeconds::unknown;
+    return simulated;
+  }
   ExpectedSeconds seconds;
   // StarPU loads a model's history at the first query for a task; a task of a codelet without tiles suffices.
   starpu_codelet model_only;

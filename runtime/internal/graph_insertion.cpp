@@ -1,5 +1,6 @@
 #include <tesela/runtime/internal/graph_impl.hpp>
 #include <tesela/runtime/internal/graph_record.hpp>
+#include <tesela/runtime/internal/simulation.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
 #include <tesela/runtime/internal/task_records.hpp>
 
@@ -125,9 +126,10 @@ std::int32_t Graph::Impl::placement(const Insertion& task) {
                           detail::describe_workers(*state) + ": give it their variant, or allow other workers");
   }
   const bool cpu = (where & STARPU_CPU) != 0, cuda = (where & STARPU_CUDA) != 0;
-  if (!cuda || (cpu && task.priority.core)) return STARPU_CPU;
   std::size_t bytes = 0;
   for (const detail::Data* data : task.data) bytes += data->bytes();
+  if (detail::simulates) detail::look_up_times(codelet, task.call->footprint, static_cast<double>(bytes), task.flops);
+  if (!cuda || (cpu && task.priority.core)) return STARPU_CPU;
   if (bytes <= state->smallest_device) {
     const bool anywhere = cpu && !task.priority.gpu && task.priority.device < 0;
     return anywhere && suits_a_core(task, bytes) ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;

@@ -1,4 +1,7 @@
 #include <tesela/runtime/internal/environment.hpp>
+#include <tesela/runtime/internal/model_entries.hpp>
+
+#include <starpu.h>
 
 #include <algorithm>
 #include <cctype>
@@ -7,6 +10,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <unistd.h>
 #include <vector>
@@ -42,8 +46,8 @@ class ModelNumbers {
     for (double value = 0; many > 0 && !wrong(); --many) wrong_ = !parses(next(), value);
   }
   /// Reads a line: a footprint (hexadecimal), a size, flops (absent in older releases), and five numbers, for which
-  /// StarPU does not accept NaN.
-  void entry() {
+  /// StarPU does not accept NaN. Returns it, for a worker of this kind.
+  ModelEntry entry(bool on_gpu) {
     constexpr std::size_t numbers = 7, flops = 2;
     while ((in_ >> std::ws).peek() == '#') skip_line();
     std::string line, word;
@@ -54,10 +58,13 @@ class ModelNumbers {
         !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
     std::vector<double> values;
     for (double value = 0; words >> word; values.push_back(value)) right = right && parses(word, value);
-    if (values.size() == numbers) values.erase(values.begin() + (flops - 1));
-    right = right && values.size() == numbers - 1 &&
+    if (values.size() == numbers - 1) values.insert(values.begin() + (flops - 1), 0);
+    right = right && values.size() == numbers &&
             std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v) && v >= 0; });
     wrong_ = wrong_ || !right;
+    if (!right) return {};
+    const auto footprint = static_cast<std::uint32_t>(std::strtoul(line.c_str(), nullptr, 16));
+    return {on_gpu, footprint, values[0], values[1], values[2], values[3], static_cast<index_t>(values[6])};
   }
 
  private:
@@ -80,28 +87,44 @@ std::string contents(int file) {
   return text;
 }
 
+/// Returns the entries of the first variants; nothing for a wrong text.
+std::optional<std::vector<ModelEntry>> entries_of(const std::string& model) {
+  constexpr unsigned long of_regressions = 12, cuda = STARPU_CUDA_WORKER;
+  std::vector<ModelEntry> all;
+  ModelNumbers text(model);
+  if (text.count() != known_version) return std::nullopt;
+  for (unsigned long kinds = text.count(); kinds > 0 && !text.wrong(); --kinds) {
+    bool on_gpu = false;
+    for (unsigned long devices = text.count(); devices > 0 && !text.wrong(); --devices) {
+      on_gpu = text.count() == cuda;
+      text.numbers(1);  // which
+      text.count();     // cores
+    }
+    const unsigned long variants = text.count();
+    for (unsigned long variant = 0; variant < variants && !text.wrong(); ++variant) {
+      unsigned long entries = text.count();
+      text.numbers(of_regressions);
+      text.numbers(text.count());  // coefficients
+      for (; entries > 0 && !text.wrong(); --entries) {
+        const ModelEntry entry = text.entry(on_gpu);
+        if (variant == 0) all.push_back(entry);
+      }
+    }
+  }
+  if (text.wrong()) return std::nullopt;
+  return all;
+}
+
 }  // namespace
 
 bool is_unreadable(const std::string& model, const std::string& version) {
   if (model.empty() || model.back() != '\n') return !model.empty();
   if (version != std::to_string(known_version)) return false;
-  constexpr unsigned long of_regressions = 12;
-  ModelNumbers text(model);
-  if (text.count() != known_version) return true;
-  for (unsigned long kinds = text.count(); kinds > 0 && !text.wrong(); --kinds) {
-    for (unsigned long devices = text.count(); devices > 0 && !text.wrong(); --devices) {
-      text.count();     // kind
-      text.numbers(1);  // which
-      text.count();     // cores
-    }
-    for (unsigned long variants = text.count(); variants > 0 && !text.wrong(); --variants) {
-      unsigned long entries = text.count();
-      text.numbers(of_regressions);
-      text.numbers(text.count());  // coefficients
-      for (; entries > 0 && !text.wrong(); --entries) text.entry();
-    }
-  }
-  return text.wrong();
+  return !entries_of(model);
+}
+
+std::vector<ModelEntry> read_model(const std::string& model) {
+  return entries_of(model).value_or(std::vector<ModelEntry>{});
 }
 
 void remove_if_unreadable(const std::string& path) {

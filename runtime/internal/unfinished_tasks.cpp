@@ -1,4 +1,5 @@
 #include <tesela/runtime/internal/dynamic_call.hpp>
+#include <tesela/runtime/internal/simulation.hpp>
 #include <tesela/runtime/internal/task_records.hpp>
 
 #include <chrono>
@@ -17,6 +18,7 @@ void record_use(const starpu_task* task) {
   auto& use = call.codelet->uses[worker];
   use.tasks.fetch_add(1, std::memory_order_relaxed);
   use.nanoseconds.fetch_add(static_cast<std::uint64_t>(us * 1e3), std::memory_order_relaxed);
+  if (simulates) count_simulated(*task, worker);
   RuntimeState& state = *call.graph->runtime;
   if (task->tag_id == 0 || !state.recording) return;
   const std::lock_guard lock(state.records_mutex);
@@ -27,6 +29,7 @@ void record_use(const starpu_task* task) {
 
 void RuntimeState::wait_for(const GraphTasks& graph, const std::function<void()>& after_a_second) {
   starpu_do_schedule();  // some schedulers need it
+  if (simulates) return wait_for_simulated(graph);
   ++waiting;
   {
     std::unique_lock lock(waiting_mutex);

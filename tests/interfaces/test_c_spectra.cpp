@@ -279,3 +279,53 @@ TEMPLATE_TEST_CASE("C: singular values and vectors compose to A", "[c][svd]", fl
     }
   CHECK(gesdd('O', 1, 1, nullptr, 1, nullptr, nullptr, 1, nullptr, 1) == -1);
 }
+
+TEMPLATE_TEST_CASE("C: batches of singular values and low ranks compose to A", "[c][svd]", float, double) {
+  const auto batch = of<TestType>(tesela_sgesdd_batch, tesela_dgesdd_batch);
+  const auto low = of<TestType>(tesela_slow_rank_svd, tesela_dlow_rank_svd);
+  const double bound = 200 * eps<TestType>();
+  const auto element = [](index_t i, index_t j) {
+    return static_cast<TestType>(std::sin(static_cast<double>(i * i + 3 * j)));
+  };
+  const auto composes = [&](const auto& a, const auto& u, const auto& s, const auto& vt, index_t n, index_t from,
+                            index_t of_u, index_t k) {
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < a.m; ++i) {
+        double sum = -static_cast<double>(a(i, from * n + j));
+        for (index_t l = 0; l < k; ++l)
+          sum += static_cast<double>(u(i, from * of_u + l)) *
+                 static_cast<double>(s[static_cast<std::size_t>(from * k + l)]) *
+                 static_cast<double>(vt(l, from * n + j));
+        CHECK(std::abs(sum) <= bound);
+      }
+  };
+  for (const auto& [m, n] : std::vector<std::pair<index_t, index_t>>{{0, 3}, {1, 1}, {20, 12}, {12, 20}})
+    for (const char job : {'S', 'A', 'N'}) {
+      constexpr index_t count = 5;
+      CAPTURE(m, n, job);
+      Padded<TestType> a(m, n * count);
+      for (index_t j = 0; j < n * count; ++j)
+        for (index_t i = 0; i < m; ++i) a(i, j) = element(i, j);
+      const index_t k = std::min(m, n), of_u = job == 'A' ? m : k;
+      Padded<TestType> u(m, of_u * count), vt(job == 'A' ? n : k, n * count);
+      std::vector<TestType> s(static_cast<std::size_t>(k * count));
+      CHECK_OK(batch(job, count, m, n, a.data(), a.ld, s.data(), u.data(), u.ld, vt.data(), vt.ld));
+      CHECK((a.intact() && u.intact() && vt.intact()));
+      for (index_t i = 0; i < count && job != 'N'; ++i) composes(a, u, s, vt, n, i, of_u, k);
+      if (m != 20 || job != 'S') continue;
+      a(3, 2 * n + 1) = std::numeric_limits<TestType>::quiet_NaN();
+      CHECK(batch(job, count, m, n, a.data(), a.ld, s.data(), u.data(), u.ld, vt.data(), vt.ld) == 3);
+      CHECK_THAT(tesela_error(), ContainsSubstring("not finite: A(4, 2) of matrix 3"));
+      Padded<TestType> one(m, n), left(m, n), right(n, n);
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < m; ++i) one(i, j) = element(i, j);
+      double error = -1;
+      CHECK_OK(
+          low(m, n, one.data(), one.ld, n, 3, 2, 1, s.data(), left.data(), left.ld, right.data(), right.ld, &error));
+      CHECK((left.intact() && right.intact() && error >= 0 && error < bound));
+      composes(one, left, s, right, n, 0, n, n);
+    }
+  CHECK(batch('O', 1, 1, 1, nullptr, 1, nullptr, nullptr, 1, nullptr, 1) == -1);
+  CHECK(batch('N', 1, 65, 65, nullptr, 65, nullptr, nullptr, 1, nullptr, 1) < 0);
+  CHECK(low(2, 2, nullptr, 2, 3, 1, 1, 1, nullptr, nullptr, 2, nullptr, 3, nullptr) < 0);
+}

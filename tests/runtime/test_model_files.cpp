@@ -1,6 +1,8 @@
 #include "tests/support/files.hpp"
 #include <tesela/runtime/internal/environment.hpp>
+#include <tesela/runtime/internal/model_entries.hpp>
 
+#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
 #include <filesystem>
@@ -9,6 +11,7 @@
 
 using namespace tesela;
 using namespace tesela::test;
+using Catch::Approx;
 using detail::is_unreadable;
 
 namespace {
@@ -85,4 +88,25 @@ TEST_CASE("only truncated files are removed") {
   for (const std::string& path : {whole, cut, folder / "none"}) detail::remove_if_unreadable(path);
   CHECK(std::filesystem::exists(whole));
   CHECK_FALSE(std::filesystem::exists(cut));
+}
+
+TEST_CASE("the entries of a model file are read with their kind of worker") {
+  const auto entries = detail::read_model(model());
+  REQUIRE(entries.size() == 2);  // the second kind of worker has an entry of its second variant alone
+  CHECK(entries[0].footprint == 0x0a1b2c3d);
+  CHECK(entries[1].footprint == 0xdeadbeef);
+  for (const detail::ModelEntry& e : entries) {
+    CHECK_FALSE(e.on_gpu);
+    CHECK(e.bytes == 4096);
+    CHECK(e.flops == 1000);
+    CHECK(e.mean == 2);
+    CHECK(e.deviation == Approx(0.1));
+    CHECK(e.samples == 10);
+  }
+  std::string on_gpu = model();
+  on_gpu.replace(on_gpu.find("# device type\n0"), 15, "# device type\n1");
+  const auto gpu_entries = detail::read_model(on_gpu);
+  REQUIRE(gpu_entries.size() == 2);
+  CHECK(gpu_entries[0].on_gpu);
+  CHECK(detail::read_model("45\n2\n").empty());
 }

@@ -77,7 +77,7 @@ struct Found {
 };
 
 template <class T>
-Found<T> chase(Runtime& rt, const HostMatrix<T>& ab, index_t window, const BandToTridiagonalOptions& options = {}) {
+Found<T> chase(Runtime& rt, const HostMatrix<T>& ab, index_t window, const BulgeOptions& options = {}) {
   const SymmetricBand<T> band = poisoned(rt, ab, window);
   Graph g(rt);
   const BulgeChase<T> chase = band_to_tridiagonal(g, band, options);
@@ -147,8 +147,8 @@ struct Formed : Found<T> {
   HostMatrix<T> q;
 };
 template <class T>
-Formed<T> form(Runtime& rt, const HostMatrix<T>& ab, index_t window, const BandToTridiagonalOptions& options,
-               TileShape tile, Op op = Op::none) {
+Formed<T> form(Runtime& rt, const HostMatrix<T>& ab, index_t window, const BulgeOptions& options, TileShape tile,
+               Op op = Op::none) {
   const index_t n = ab.cols();
   Formed<T> f;
   f.q = identity<T>(n);

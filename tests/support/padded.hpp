@@ -9,7 +9,22 @@
 namespace tesela::test {
 
 template <class T>
-const T nan_of = std::numeric_limits<T>::quiet_NaN();
+const T nan_of = [] {
+  constexpr real_t<T> nan = std::numeric_limits<real_t<T>>::quiet_NaN();
+  if constexpr (is_complex<T>)
+    return T(nan, nan);
+  else
+    return nan;
+}();
+
+/// Returns x, with the imaginary part y if T is complex.
+template <class T>
+T number(double x, double y) {
+  if constexpr (is_complex<T>)
+    return T(static_cast<real_t<T>>(x), static_cast<real_t<T>>(y));
+  else
+    return static_cast<T>(x);
+}
 
 /// A column-major matrix with padding below each column, which must neither be read nor written: it is NaN.
 template <class T>

@@ -151,15 +151,17 @@ TEST_CASE("plain text is read as by numpy.loadtxt", "[files]") {
   for (const auto& [text, message] :
        {std::pair{"1 2\n3\n"s, "name: line 2: the row has 1 numbers, and the first row has 2"s},
         {"1 2\n\n3 4 5\n", "line 3: the row has more numbers than the first row, which has 2"},
-        {"1,,2\n", "line 1: the value is missing"},
-        {"1,2,\n", "line 1: the row has more numbers"},
+        {"1,,2\n", "line 1: the value of column 2 is missing"},
+        {"1,2,\n", "line 1: the value of column 3 is missing"},
+        {"1,\n3,4", "line 1: the value of column 2 is missing"},
+        {"1,2\n3,\n", "line 2: the value of column 2 is missing"},
         {"1 x\n", "line 1: the value is not a number: 'x'"},
         {"1 0x2\n", "the value is not a number: '0x2'"},
         {"1 nan\n", "line 1: the value is not finite: 'nan'"},
         {"1e400\n", "does not fit double precision: '1e400'"},
         {"# only a comment\n", "name: is neither a Matrix Market"},
         {"x y\n1 2\n", "nor a table of numbers"},
-        {"1;;2\n", "line 1: the value is missing"},
+        {"1;;2\n", "line 1: the value of column 2 is missing"},
         {"1,5;2\n", "line 1: has commas and semicolons between numbers"}}) {
     CAPTURE(text);
     check_throws<FileError>(message, [&text = text] { parse(text); });

@@ -88,7 +88,7 @@ TEST_CASE("malformed Matrix Market text is refused with its line", "[files]") {
       {"%%MatrixMarket matrix dense real general\n",
        "line 1: expected the format 'array' or 'coordinate', found 'dense'"},
       {"%%MatrixMarket matrix array float general\n",
-       "line 1: expected the field 'real', 'integer' or 'pattern', found 'float'"},
+       "line 1: expected the field 'real', 'integer', 'complex' or 'pattern', found 'float'"},
       {"%%MatrixMarket matrix array complex general\n1 1\n1 0\n", "line 1: complex matrices are not supported"},
       {"%%MatrixMarket matrix array real hermitian\n1 1\n1\n", "line 1: hermitian matrices are not supported"},
       {"%%MatrixMarket matrix array real diagonal\n", "found 'diagonal'"},

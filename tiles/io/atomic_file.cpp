@@ -2,10 +2,10 @@
 #include <tesela/tiles/io/atomic_file.hpp>
 #include <tesela/tiles/io/file_batch.hpp>
 #include <tesela/tiles/io/streams.hpp>
-#include <tesela/tiles/io/unfinished_files.hpp>
 
 #include <climits>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -46,6 +46,45 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
     default:
       throw FileError(path, problem);
   }
+}
+
+// A signal handler may run on another thread than the writer, so the atomic state alone hands a slot over.
+enum State : int { unused, filling, ready, removing, removed };
+
+/// A temporary file of this process.
+struct Slot {
+  std::atomic<int> state{unused};
+  pid_t owner = 0;  // a forked child must not remove its parent's files
+  char path[PATH_MAX] = {};
+};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+std::array<Slot, 16> slots;
+
+/// Registers `path` as a temporary of this process, for remove_unfinished_files(). Returns a slot for
+/// forget_unfinished, or -1 if all slots are in use or the path is too long.
+int remember_unfinished(const std::string& path) noexcept {
+  if (path.size() >= sizeof(Slot::path)) return -1;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    int expected = unused;
+    if (!slots[i].state.compare_exchange_strong(expected, filling)) continue;
+    slots[i].owner = getpid();
+    std::memcpy(slots[i].path, path.c_str(), path.size() + 1);
+    slots[i].state = ready;
+    return static_cast<int>(i);
+  }
+  return -1;
+}
+
+/// Frees a slot; does nothing for -1. Call it after the temporary was renamed or unlinked.
+void forget_unfinished(int slot) noexcept {
+  if (slot < 0) return;
+  auto& state = slots[static_cast<std::size_t>(slot)].state;
+  int expected = ready;
+  if (state.compare_exchange_strong(expected, unused)) return;
+  while (state != removed) {  // the handler, on another thread, still reads the path
+  }
+  state = unused;
 }
 
 // Writing beyond RLIMIT_FSIZE raises SIGXFSZ, which would end the process and leave the temporary behind. In this scope
@@ -284,6 +323,17 @@ void require_creatable(const std::string& path) {
     return;
   }
   const AtomicFile attempt(path);
+}
+
+void remove_unfinished_files() noexcept {
+  const int interrupted_errno = errno;
+  for (auto& slot : slots) {
+    int expected = ready;
+    if (!slot.state.compare_exchange_strong(expected, removing)) continue;
+    if (slot.owner == getpid()) unlink(slot.path);
+    slot.state = removed;
+  }
+  errno = interrupted_errno;
 }
 
 }  // namespace tesela

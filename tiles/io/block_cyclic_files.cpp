@@ -1,5 +1,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -68,7 +69,7 @@ void require_shape(const std::string& path, Shape shape, const BlockCyclic& part
 
 template <class T>
 void read_npy(std::span<const char> bytes, const std::string& path, const BlockCyclic& part, HostMatrix<T>& local) {
-  const npy::Header header = npy::parse_header(bytes, path);
+  const npy::Header header = npy::parse_header(bytes, path, is_complex<T>);
   const std::vector<index_t> columns = columns_here(part);
   if (columns.empty()) return;
   for_each_run(part.rows, [&](index_t l, index_t row, index_t count) {
@@ -105,7 +106,7 @@ void hand_out(const Runtime& runtime, std::span<const char> bytes, const std::st
       if (!part.rows.here(entry.i) || !part.columns.here(entry.j)) continue;
       T& element = local(part.rows.before(entry.i), part.columns.before(entry.j));
       element = summed ? element + entry.value : entry.value;
-      finite &= std::isfinite(element);
+      finite &= is_finite(element);
     }
   };
   std::string failure;
@@ -141,7 +142,7 @@ template <class T>
 void require_finite(const HostMatrix<T>& local, const BlockCyclic& part) {
   for (index_t j = 0; j < local.cols(); ++j)
     for (index_t i = 0; i < local.rows(); ++i)
-      if (!std::isfinite(local(i, j)))
+      if (!is_finite(local(i, j)))
         throw ArgumentError("write_parts", "local",
                             "the value at [" + std::to_string(part.rows.global(i)) + ", " +
                                 std::to_string(part.columns.global(j)) + "] (from zero) is not finite");
@@ -225,13 +226,14 @@ void write_parts(const Runtime& runtime, const std::string& path, const HostMatr
   const bool npy = format == MatrixFileFormat::npy, text = format == MatrixFileFormat::plain_text;
   std::optional<AtomicFile> file;
   together(runtime, path, [&] {
+    if (is_complex<T> && text) throw FileError(path, "plain text holds real numbers only; use .npy or .mtx");
     require_finite(local, part);
     if (runtime.rank() != 0) return;
     file.emplace(path);
     if (npy)
       file->write(npy::header_text<T>(part.whole()));
     else if (!text)
-      matrix_market::write_header(*file, part.whole());
+      matrix_market::write_header(*file, part.whole(), is_complex<T>);
   });
   const std::string temporary = gather_over_ranks(runtime, file ? file->temporary() : "").front();
   if (npy && !temporary.empty()) {
@@ -259,9 +261,13 @@ void write_parts(const Runtime& runtime, const std::string& path, const HostMatr
   });
 }
 
-template HostMatrix<float> read_part(const Runtime&, const std::string&, const BlockCyclic&);
-template HostMatrix<double> read_part(const Runtime&, const std::string&, const BlockCyclic&);
-template void write_parts(const Runtime&, const std::string&, const HostMatrix<float>&, const BlockCyclic&);
-template void write_parts(const Runtime&, const std::string&, const HostMatrix<double>&, const BlockCyclic&);
+#define TESELA_INSTANTIATE(T)                                                               \
+  template HostMatrix<T> read_part(const Runtime&, const std::string&, const BlockCyclic&); \
+  template void write_parts(const Runtime&, const std::string&, const HostMatrix<T>&, const BlockCyclic&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -1,4 +1,5 @@
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
@@ -34,10 +35,10 @@ void require_finite(const T* data, Shape shape, index_t ld) {
   if (shape.rows == 0) return;  // there may be very many empty columns
   for (index_t j = 0; j < shape.cols; ++j) {
     const T* const column = data + j * ld;
-    const T* const found = std::find_if(column, column + shape.rows, [](T value) { return !std::isfinite(value); });
+    const T* const found = std::find_if(column, column + shape.rows, [](T value) { return !is_finite(value); });
     if (found == column + shape.rows) continue;
     require(false, "write_matrix", "data", "the value at [", found - column, ", ", j, "] (from zero) is ",
-            std::isnan(*found) ? "NaN" : "infinite");
+            std::isnan(largest_part(*found)) ? "NaN" : "infinite");
   }
 }
 
@@ -92,6 +93,8 @@ void write_matrix(const std::string& path, const T* data, Shape shape, index_t l
   require_finite(data, shape, ld);
 
   const MatrixFileFormat format = format_of_name(path);
+  if (is_complex<T> && format == MatrixFileFormat::plain_text)
+    throw FileError(path, "plain text holds real numbers only; write complex ones as .npy or .mtx");
   AtomicFile file(path);
   if (format == MatrixFileFormat::npy)
     npy::write(file, data, shape, ld);
@@ -114,15 +117,16 @@ void require_writable(const std::string& path) {
   require_creatable(path);
 }
 
-template HostMatrix<float> read_matrix<float>(const std::string&, const Counted&);
-template HostMatrix<double> read_matrix<double>(const std::string&, const Counted&);
-template HostMatrix<float> read_matrix_bytes<float>(std::span<const char>, const std::string&, std::uint64_t,
-                                                    const Counted&);
-template HostMatrix<double> read_matrix_bytes<double>(std::span<const char>, const std::string&, std::uint64_t,
-                                                      const Counted&);
-template void write_matrix<float>(const std::string&, const float*, Shape, index_t);
-template void write_matrix<double>(const std::string&, const double*, Shape, index_t);
-template void write_vector<float>(const std::string&, const float*, index_t);
-template void write_vector<double>(const std::string&, const double*, index_t);
+#define TESELA_INSTANTIATE(T)                                                                           \
+  template HostMatrix<T> read_matrix<T>(const std::string&, const Counted&);                            \
+  template HostMatrix<T> read_matrix_bytes<T>(std::span<const char>, const std::string&, std::uint64_t, \
+                                              const Counted&);                                          \
+  template void write_matrix<T>(const std::string&, const T*, Shape, index_t);                          \
+  template void write_vector<T>(const std::string&, const T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

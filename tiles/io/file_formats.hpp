@@ -9,17 +9,19 @@
 #include <span>
 #include <string>
 
-// Reading and writing dense matrices. The templates exist for T = float and double.
+// Reading and writing dense matrices. The templates exist for T = float, double and their std::complex, which also
+// accepts real files. A real T refuses complex files.
 //
-// Matrix Market: array and coordinate; real, integer and pattern (whose entries are ones); general, symmetric and
-// skew-symmetric. One entry per line; blank lines and lines that start with % may follow the header anywhere. Repeated
-// coordinates are summed, as in SciPy (the format does not forbid them). Symmetric and skew-symmetric files hold the
-// lower triangle only.
+// Matrix Market: array and coordinate; real, integer, complex and pattern (whose entries are ones); general, symmetric,
+// skew-symmetric and hermitian. One entry per line; blank lines and lines that start with % may follow the header
+// anywhere. Repeated coordinates are summed, as in SciPy (the format does not forbid them). Files that are not general
+// hold the lower triangle only.
 //
-// NumPy .npy: floating-point numbers of 2, 4 and 8 bytes, integers and bool, of either byte order, C or Fortran order,
-// versions 1 to 3, up to two dimensions: n elements are n x 1 and a scalar is 1 x 1.
+// NumPy .npy: floating-point numbers of 2, 4 and 8 bytes, complex64, complex128, integers and bool, of either byte
+// order, C or Fortran order, versions 1 to 3, up to two dimensions: n elements are n x 1 and a scalar is 1 x 1.
 //
-// Plain text, as numpy.loadtxt reads it: a line per row, numbers separated by blanks or commas, # starts a comment.
+// Plain text, as numpy.loadtxt reads it: a line per row, real numbers separated by blanks or commas, # starts a
+// comment.
 //
 // Exponents may begin with E or D. Any file may be compressed (gzip) or a member of a .npz archive (mapped_file.hpp).
 // NaN and infinities are errors in all formats, for reading and writing, so every written file can be read.
@@ -42,6 +44,7 @@ struct MatrixFileInfo {
   /// Whether the file holds a vector: .npy with one dimension, or plain text with one column.
   bool vector = false;
   std::uint64_t entries = 0;  ///< of a coordinate file
+  bool complex = false;       ///< whether the numbers are complex
 };
 
 /// Returns the bytes of this machine's memory, the default limit of a dense matrix read from a file. (A coordinate file
@@ -83,7 +86,8 @@ MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string
 ///          without names; .mtx, .mm and no extension are a Matrix Market array. Text has the shortest decimals that
 ///          read back to the same bits. The file appears when it is complete (see AtomicFile).
 /// Throws   ArgumentError on a wrong shape, ld or null data and on NaN or infinity (then nothing is written), FileError
-///          on another extension or if the file cannot be created, EnvironmentError if the disk is full.
+///          on another extension, for complex numbers as plain text, or if the file cannot be created, EnvironmentError
+///          if the disk is full.
 template <class T>
 void write_matrix(const std::string& path, const T* data, Shape shape, index_t ld);
 

@@ -1,4 +1,5 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>
 #include <tesela/tiles/size_checks.hpp>
@@ -50,7 +51,8 @@ Header parse_banner(TextCursor& text, bool complex_too) {
     text.fail("expected the format 'array' or 'coordinate', found " + quoted(format));
 
   const auto field = lower_case(text.word());
-  if (field == "complex" && !complex_too) text.fail("complex matrices are not supported, only real ones");
+  if (field == "complex" && !complex_too)
+    text.fail("complex matrices are not supported, only real ones: use a complex precision, c or z");
   if (field == "complex") {
     header.field = Field::complex;
   } else if (field == "integer" || field == "unsigned-integer") {
@@ -58,11 +60,12 @@ Header parse_banner(TextCursor& text, bool complex_too) {
   } else if (field == "pattern") {
     header.field = Field::pattern;
   } else if (field != "real" && field != "double") {
-    text.fail("expected the field 'real', 'integer' or 'pattern', found " + quoted(field));
+    text.fail("expected the field 'real', 'integer', 'complex' or 'pattern', found " + quoted(field));
   }
 
   const auto symmetry = lower_case(text.word());
-  if (symmetry == "hermitian" && !complex_too) text.fail("hermitian matrices are not supported, only real ones");
+  if (symmetry == "hermitian" && !complex_too)
+    text.fail("hermitian matrices are not supported, only real ones: use a complex precision, c or z");
   if (symmetry == "hermitian" && header.field != Field::complex) text.fail("only a complex matrix can be hermitian");
   if (symmetry == "hermitian") {
     header.symmetry = Symmetry::hermitian;
@@ -71,7 +74,8 @@ Header parse_banner(TextCursor& text, bool complex_too) {
   } else if (symmetry == "skew-symmetric") {
     header.symmetry = Symmetry::skew_symmetric;
   } else if (symmetry != "general") {
-    text.fail("expected the symmetry 'general', 'symmetric' or 'skew-symmetric', found " + quoted(symmetry));
+    text.fail("expected the symmetry 'general', 'symmetric', 'skew-symmetric' or 'hermitian', found " +
+              quoted(symmetry));
   }
   text.expect_line_end("the symmetry");
 
@@ -124,21 +128,10 @@ void next_entry(TextCursor& text, std::uint64_t done, std::uint64_t entries) {
 }
 
 template <class T>
-struct RealOf {
-  using type = T;
-  static constexpr bool complex = false;
-};
-template <class T>
-struct RealOf<std::complex<T>> {
-  using type = T;
-  static constexpr bool complex = true;
-};
-
-template <class T>
 T value_of_entry(TextCursor& text, Field field, bool counts) {
-  using Real = typename RealOf<T>::type;
+  using Real = real_t<T>;
   T value = field == Field::pattern ? Real{1} : text.real_number<Real>(field == Field::integer, counts);
-  if constexpr (RealOf<T>::complex)
+  if constexpr (is_complex<T>)
     if (field == Field::complex) value.imag(text.real_number<Real>(false, counts));
   text.expect_line_end("the entry");
   return value;
@@ -151,7 +144,7 @@ T mirrored(TextCursor& text, Symmetry symmetry, T value, bool diagonal) {
     if (diagonal && value != T{0}) text.fail("a skew-symmetric matrix has a zero diagonal");
     return -value;
   }
-  if constexpr (RealOf<T>::complex)
+  if constexpr (is_complex<T>)
     if (symmetry == Symmetry::hermitian) {
       if (diagonal && value.imag() != 0) text.fail("a hermitian matrix has a real diagonal");
       return std::conj(value);
@@ -162,14 +155,6 @@ T mirrored(TextCursor& text, Symmetry symmetry, T value, bool diagonal) {
 /// Returns whether the entry or its mirrored entry counts.
 bool entry_counts(const Counted& counts, Symmetry symmetry, index_t i, index_t j) {
   return !counts || counts(i, j) || (symmetry != Symmetry::general && counts(j, i));
-}
-
-template <class T>
-bool finite(T value) {
-  if constexpr (RealOf<T>::complex)
-    return std::isfinite(value.real()) && std::isfinite(value.imag());
-  else
-    return std::isfinite(value);
 }
 
 /// Stores an element in a matrix, or passes it to a sink.
@@ -219,7 +204,7 @@ void read_coordinate(TextCursor& text, const Header& header, Matrix& matrix, con
     if (!general) mirrored(text, header.symmetry, value, i == j);
     T sum = value;
     if constexpr (std::is_same_v<Matrix, HostMatrix<T>>) sum += matrix(i, j);
-    if (!finite(sum)) text.fail("the sum of the values given for this place is not finite");
+    if (!is_finite(sum)) text.fail("the sum of the values given for this place is not finite");
     put(matrix, i, j, sum);
     if (!general && i != j) put(matrix, j, i, mirrored(text, header.symmetry, sum, false));
   }
@@ -240,16 +225,20 @@ bool recognise(std::span<const char> bytes) {
 
 MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
   TextCursor text(bytes, name);
-  const Header header = parse_header(text, false);
+  const Header header = parse_header(text, true);
   return {header.coordinate ? MatrixFileFormat::matrix_market_coordinate : MatrixFileFormat::matrix_market_array,
-          header.shape, FilePrecision::text, false, header.coordinate ? header.entries : 0};
+          header.shape,
+          FilePrecision::text,
+          false,
+          header.coordinate ? header.entries : 0,
+          header.field == Field::complex};
 }
 
 template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
                    const Counted& counts) {
   TextCursor text(bytes, name);
-  const Header header = parse_header(text, RealOf<T>::complex);
+  const Header header = parse_header(text, is_complex<T>);
   require_fits(header.shape, sizeof(T), name, max_bytes);
   // An array fills every element, except that a skew-symmetric array has no diagonal.
   const bool filled = !header.coordinate && header.symmetry != Symmetry::skew_symmetric;
@@ -263,18 +252,18 @@ template <class T>
 void for_each_entry(std::span<const char> bytes, const std::string& name,
                     const std::function<void(index_t, index_t, T)>& sink) {
   TextCursor text(bytes, name);
-  const Header header = parse_header(text, false);
+  const Header header = parse_header(text, is_complex<T>);
   read_entries<T>(text, header, sink);
 }
 
-void write_header(AtomicFile& file, Shape whole) {
-  file.write(std::string(banner) + " matrix array real general\n" + std::to_string(whole.rows) + ' ' +
-             std::to_string(whole.cols) + '\n');
+void write_header(AtomicFile& file, Shape whole, bool complex) {
+  file.write(std::string(banner) + " matrix array " + (complex ? "complex" : "real") + " general\n" +
+             std::to_string(whole.rows) + ' ' + std::to_string(whole.cols) + '\n');
 }
 
 template <class T>
 void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
-  write_header(file, shape);
+  write_header(file, shape, is_complex<T>);
   write_columns(file, data, shape, ld);
 }
 
@@ -283,24 +272,27 @@ void write_columns(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   if (shape.rows == 0) return;  // there may be very many empty columns
   for (index_t j = 0; j < shape.cols; ++j) {
     for (index_t i = 0; i < shape.rows; ++i) {
-      file.write(Decimal(data[i + j * ld]).text());
+      const T value = data[i + j * ld];
+      file.write(Decimal(real_part(value)).text());
+      if constexpr (is_complex<T>) {
+        file.write(" ");
+        file.write(Decimal(value.imag()).text());
+      }
       file.write("\n");
     }
   }
 }
 
-template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
-template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
-template HostMatrix<std::complex<float>> read(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
-template HostMatrix<std::complex<double>> read(std::span<const char>, const std::string&, std::uint64_t,
-                                               const Counted&);
-template void for_each_entry(std::span<const char>, const std::string&,
-                             const std::function<void(index_t, index_t, float)>&);
-template void for_each_entry(std::span<const char>, const std::string&,
-                             const std::function<void(index_t, index_t, double)>&);
-template void write_columns<float>(AtomicFile&, const float*, Shape, index_t);
-template void write_columns<double>(AtomicFile&, const double*, Shape, index_t);
-template void write<float>(AtomicFile&, const float*, Shape, index_t);
-template void write<double>(AtomicFile&, const double*, Shape, index_t);
+#define TESELA_INSTANTIATE(T)                                                                               \
+  template HostMatrix<T> read<T>(std::span<const char>, const std::string&, std::uint64_t, const Counted&); \
+  template void for_each_entry(std::span<const char>, const std::string&,                                   \
+                               const std::function<void(index_t, index_t, T)>&);                            \
+  template void write_columns<T>(AtomicFile&, const T*, Shape, index_t);                                    \
+  template void write<T>(AtomicFile&, const T*, Shape, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::matrix_market

@@ -24,7 +24,7 @@ HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::ui
                    const Counted& counts = {});
 
 /// Reads as read(), without a matrix: calls sink(i, j, value) for each entry, including mirrored ones. The sink must
-/// sum repeated entries. T is float or double.
+/// sum repeated entries.
 template <class T>
 void for_each_entry(std::span<const char> bytes, const std::string& name,
                     const std::function<void(index_t, index_t, T)>& sink);
@@ -33,7 +33,7 @@ void for_each_entry(std::span<const char> bytes, const std::string& name,
 /// be finite.
 template <class T>
 void write(AtomicFile& file, const T* data, Shape shape, index_t ld);
-void write_header(AtomicFile& file, Shape whole);
+void write_header(AtomicFile& file, Shape whole, bool complex);
 template <class T>
 void write_columns(AtomicFile& file, const T* data, Shape shape, index_t ld);
 

@@ -14,7 +14,7 @@ MatrixRows<T>::MatrixRows(const std::string& path, Nans nans, Counted counts)
     : path_(path), file_(path), nans_(nans), counts_(std::move(counts)) {
   if (!npy::recognise(file_.bytes()))
     throw FileError(path, "only .npy files can be read by rows; convert it first (numpy.save)");
-  header_ = npy::parse_header(file_.bytes(), path);
+  header_ = npy::parse_header(file_.bytes(), path, false);
 }
 
 template <class T>

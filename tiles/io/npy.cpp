@@ -1,4 +1,5 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/npy.hpp>
 #include <tesela/tiles/io/npy_items.hpp>
@@ -35,18 +36,34 @@ std::string describe(Number number) {
          "; scale the data by a power of two, or use double precision";
 }
 
-// Converts rows from `first` on, in the file's type and order; all columns if `columns` is empty.
+/// Returns the real part of x (0), or the imaginary one (1).
+template <class T>
+real_t<T>& part_of(T& x, std::size_t part) {
+  return reinterpret_cast<real_t<T>*>(&x)[part];
+}
+
+// Converts the real or the imaginary parts of rows from `first` on, in the file's type and order; all columns if
+// `columns` is empty.
 template <class Number, bool swapped, class T>
 void convert(const char* values, const Header& header, const std::string& name, index_t first, const Block<T>& out,
-             std::span<const index_t> columns, bool nans, const Counted& counts) {
+             std::span<const index_t> columns, bool nans, const Counted& counts, std::size_t part = 0) {
+  using Real = real_t<T>;
   const auto [rows, cols] = out.shape();
+  const std::size_t parts = header.parts();
   if (rows == 0 || cols == 0) return;  // there may be very many empty columns
   const index_t row_step = header.fortran_order ? 1 : header.shape.cols;
   const index_t col_step = header.fortran_order ? header.shape.rows : 1;
   const auto column = [=](index_t j) { return columns.empty() ? j : columns[static_cast<std::size_t>(j)]; };
   const auto item = [=](index_t i, index_t j) {
     const auto at = static_cast<std::size_t>((first + i) * row_step + j * col_step);
-    return load<Number, swapped>(values + at * sizeof(Number));
+    return load<Number, swapped>(values + (at * parts + part) * sizeof(Number));
+  };
+  // A part far below the other one may lose digits.
+  const auto beside = [&](index_t i, index_t j, double lost) {
+    if (parts == 1) return false;
+    const auto at = static_cast<std::size_t>((first + i) * row_step + j * col_step);
+    const auto other = static_cast<double>(load<Number, swapped>(values + (at * parts + 1 - part) * sizeof(Number)));
+    return lost <= static_cast<double>(std::numeric_limits<Real>::epsilon()) * std::abs(other);
   };
 
   // In blocks, so that a C-ordered matrix is transposed within the cache; a Fortran-ordered matrix column by column.
@@ -61,8 +78,8 @@ void convert(const char* values, const Header& header, const std::string& name, 
         const index_t from = column(j);
         for (index_t i = i0; i < i1; ++i) {
           const auto value = item(i, from);
-          out(i, j) = static_cast<T>(value);
-          kept &= holds(value) && keeps(static_cast<double>(value), out(i, j));
+          const Real rounded = part_of(out(i, j), part) = static_cast<Real>(value);
+          kept &= holds(value) && keeps(static_cast<double>(value), rounded);
         }
       }
       if (kept) continue;
@@ -70,17 +87,20 @@ void convert(const char* values, const Header& header, const std::string& name, 
         for (index_t i = i0; i < i1; ++i) {
           const auto number = item(i, column(j));
           const auto value = static_cast<double>(number);
-          if ((holds(number) && keeps(value, out(i, j))) || (nans && std::isnan(value))) continue;
+          Real& rounded = part_of(out(i, j), part);
+          if ((holds(number) && keeps(value, rounded)) || (nans && std::isnan(value))) continue;
+          if (beside(i, column(j), std::abs(value - static_cast<double>(rounded)))) continue;
           if (!counts || counts(first + i, column(j))) {
-            const std::string problem = "the value at [" + std::to_string(first + i) + ", " +
+            const std::string which = parts == 1 ? "" : part == 0 ? "the real part of " : "the imaginary part of ";
+            const std::string problem = which + "the value at [" + std::to_string(first + i) + ", " +
                                         std::to_string(column(j)) + "] (from zero) " + describe(number);
             if (holds(number) && std::isfinite(value)) throw PrecisionError(name, problem);
             throw FileError(name, problem);
           }
-          out(i, j) = 0;
+          rounded = 0;
         }
     }
-    Reading::store_read(static_cast<std::uint64_t>(rows * j1) * sizeof(Number));
+    Reading::store_read(static_cast<std::uint64_t>(rows * j1) * parts * sizeof(Number));
   }
 }
 
@@ -89,10 +109,13 @@ void convert(const char* values, const Header& header, const std::string& name, 
 bool recognise(std::span<const char> bytes) { return std::string_view(bytes.data(), bytes.size()).starts_with(magic); }
 
 MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
-  const Header header = parse_header(bytes, name);
-  const bool single = header.item.kind == 'f' && header.item.bytes <= 4;
-  return {MatrixFileFormat::npy, header.shape,
-          single ? FilePrecision::single_precision : FilePrecision::double_precision, header.vector};
+  const Header header = parse_header(bytes, name, true);
+  const bool complex = header.item.kind == 'c', single = (complex || header.item.kind == 'f') && header.item.bytes <= 4;
+  return {.format = MatrixFileFormat::npy,
+          .shape = header.shape,
+          .precision = single ? FilePrecision::single_precision : FilePrecision::double_precision,
+          .vector = header.vector,
+          .complex = complex};
 }
 
 template <class T>
@@ -100,14 +123,21 @@ void read_rows(std::span<const char> bytes, const Header& header, const std::str
                const Block<T>& out, std::span<const index_t> columns, bool nans, const Counted& counts) {
   const char* const values = bytes.data() + header.data_offset;
   with_type(header.item, [&]<class Number, bool swapped>() {
-    convert<Number, swapped>(values, header, name, first, out, columns, nans, counts);
+    if constexpr (is_complex<T>) {
+      for (index_t j = 0; j < out.cols && header.parts() == 1 && out.rows > 0; ++j)
+        std::fill_n(&out(0, j), out.rows, T(0));
+      for (std::size_t part = 0; part < header.parts(); ++part)
+        convert<Number, swapped>(values, header, name, first, out, columns, nans, counts, part);
+    } else {
+      convert<Number, swapped>(values, header, name, first, out, columns, nans, counts);
+    }
   });
 }
 
 template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
                    const Counted& counts) {
-  const Header header = parse_header(bytes, name);
+  const Header header = parse_header(bytes, name, is_complex<T>);
   require_fits(header.shape, sizeof(T), name, max_bytes);
   HostMatrix<T> matrix(header.shape.rows, header.shape.cols);
   read_rows(bytes, header, name, 0, Block<T>{matrix.data(), matrix.rows(), matrix.cols(), matrix.ld()}, {}, false,
@@ -116,11 +146,12 @@ HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::ui
 }
 
 template <class T>
-std::string header_text(Shape shape) {
+std::string header_text(Shape shape, bool by_rows) {
   std::string header = "{'descr': '";
   header += std::endian::native == std::endian::little ? '<' : '>';
-  header += 'f' + std::to_string(sizeof(T)) + "', 'fortran_order': True, 'shape': (" + std::to_string(shape.rows) +
-            ", " + std::to_string(shape.cols) + "), }";
+  header += (is_complex<T> ? 'c' : 'f') + std::to_string(sizeof(T)) +
+            "', 'fortran_order': " + (by_rows ? "False" : "True") + ", 'shape': (" + std::to_string(shape.rows) + ", " +
+            std::to_string(shape.cols) + "), }";
   constexpr std::size_t prefix_bytes = 10;                             // magic, version, length
   while ((prefix_bytes + header.size() + 1) % 64 != 0) header += ' ';  // the format requires aligned values
   header += '\n';
@@ -138,15 +169,16 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   for (index_t j = 0; j < shape.cols; ++j) file.write(data + j * ld, column_bytes);
 }
 
-template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<float>&,
-                        std::span<const index_t>, bool, const Counted&);
-template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<double>&,
-                        std::span<const index_t>, bool, const Counted&);
-template std::string header_text<float>(Shape);
-template std::string header_text<double>(Shape);
-template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
-template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
-template void write<float>(AtomicFile&, const float*, Shape, index_t);
-template void write<double>(AtomicFile&, const double*, Shape, index_t);
+#define TESELA_INSTANTIATE(T)                                                                                 \
+  template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<T>&, \
+                          std::span<const index_t>, bool, const Counted&);                                    \
+  template std::string header_text<T>(Shape, bool);                                                           \
+  template HostMatrix<T> read<T>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);   \
+  template void write<T>(AtomicFile&, const T*, Shape, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::npy

@@ -23,16 +23,17 @@ template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
                    const Counted& counts = {});
 
-/// Reads rows first … first + out.rows - 1 of a file with this header: all columns, or the given ones, in this order.
-/// Rows and columns must exist. NaN is an error unless `nans`. `counts` refers to the file's rows and columns.
+/// Reads, as real numbers or as std::complex, rows first … first + out.rows - 1 of a file with this header: all
+/// columns, or the given ones, in this order. Rows and columns must exist. NaN is an error unless `nans`. `counts`
+/// refers to the file's rows and columns.
 template <class T>
 void read_rows(std::span<const char> bytes, const Header& header, const std::string& name, index_t first,
                const Block<T>& out, std::span<const index_t> columns = {}, bool nans = false,
                const Counted& counts = {});
 
-/// Returns the header for values in Fortran order.
+/// Returns the header for values in Fortran order, or by rows in C order.
 template <class T>
-std::string header_text(Shape shape);
+std::string header_text(Shape shape, bool by_rows = false);
 
 /// Appends the whole file, in Fortran order.
 template <class T>

@@ -112,8 +112,8 @@ void take_type(Literal& literal, ArrayHeader& header, Takes takes) {
                      std::find(all.begin(), all.end(), name) != all.end() && (type[0] != '|' || name.ends_with('1'));
   const char kind = known ? name[0] : '\0';
   if (kind == 'c' && takes == Takes::real)
-    literal.fail("type " + quoted(type) + " is not supported: numbers must be real; save float64 or float32, as in " +
-                 "array.real");
+    literal.fail("type " + quoted(type) + " is not supported: numbers must be real here; save float64 or float32, as " +
+                 "in array.real, or use a command's complex precision, c or z");
   if (!known || (kind == 'c' && takes != Takes::complex_too) || (kind == 'f' && takes == Takes::whole))
     literal.fail("type " + quoted(type) + " is not supported; save " +
                  (takes == Takes::whole         ? "int32 or int64, as in array.astype('i4')"
@@ -193,12 +193,12 @@ void require_data(std::uint64_t elements, std::size_t item_bytes, std::size_t fo
 
 }  // namespace
 
-Header parse_header(std::span<const char> bytes, const std::string& name) {
-  const ArrayHeader array = parse(bytes, name, Takes::real);
+Header parse_header(std::span<const char> bytes, const std::string& name, bool complex_too) {
+  const ArrayHeader array = parse(bytes, name, complex_too ? Takes::complex_too : Takes::real);
   const Header header{array.item, array.fortran_order, shape_of(array.dims, name), array.data_offset,
                       array.dims.size() == 1};
-  require_data(elements_of(header.shape), header.item.bytes, bytes.size() - header.data_offset, to_string(header.shape),
-               name);
+  require_data(elements_of(header.shape), array.item_bytes(), bytes.size() - header.data_offset,
+               to_string(header.shape), name);
   return header;
 }
 

@@ -23,6 +23,8 @@ struct Header {
   Shape shape;                  ///< rows and columns
   std::size_t data_offset = 0;  ///< position of the first element, in bytes
   bool vector = false;          ///< one dimension
+  /// Returns the numbers of an element: 2 of a complex one.
+  std::size_t parts() const { return item.kind == 'c' ? 2 : 1; }
 };
 
 /// Header of an array with any number of dimensions.
@@ -40,7 +42,8 @@ ArrayHeader parse_array_header(std::span<const char> bytes, const std::string& n
 ArrayHeader parse_whole_header(std::span<const char> bytes, const std::string& name);
 
 /// Parses the header of a .npy file that is completely in `bytes`, and checks that exactly the bytes of shape follow
-/// it. Throws FileError, also for files that Tesela does not read (other types, more than two dimensions).
-Header parse_header(std::span<const char> bytes, const std::string& name);
+/// it. Throws FileError, also for files that Tesela does not read (other types, more than two dimensions), and unless
+/// `complex_too` for complex numbers.
+Header parse_header(std::span<const char> bytes, const std::string& name, bool complex_too);
 
 }  // namespace tesela::npy

@@ -1,3 +1,4 @@
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/plain_text.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>
 #include <tesela/tiles/size_checks.hpp>
@@ -42,9 +43,10 @@ Shape shape_of(std::span<const char> bytes, const std::string& name) {
     parse_empty(bytes, shape);
     return shape;
   }
-  for (; !text.at_line_end(); ++shape.cols) {
+  bool open = false;  // the number after a separator is missing
+  for (; !text.at_line_end() || open; ++shape.cols) {
     text.word();
-    text.skip_separator();
+    open = text.skip_separator();
   }
   do {
     ++shape.rows;
@@ -79,7 +81,7 @@ HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::ui
       if (j > 0 && text.at_line_end())
         text.fail("the row has " + std::to_string(j) + " numbers, and the first row has " + std::to_string(shape.cols));
       if (j > 0) text.skip_separator();
-      matrix(i, j) = text.real_number<T>(false, !counts || counts(i, j));
+      matrix(i, j) = text.real_number<real_t<T>>(false, !counts || counts(i, j), j + 1);
       if (j + 1 == shape.cols && !text.at_line_end())
         text.fail("the row has more numbers than the first row, which has " + std::to_string(shape.cols));
     }
@@ -92,15 +94,19 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld, char separa
   for (index_t i = 0; i < shape.rows; ++i) {
     for (index_t j = 0; j < shape.cols; ++j) {
       if (j > 0) file.write({&separator, 1});
-      file.write(Decimal(data[i + j * ld]).text());
+      file.write(Decimal(real_part(data[i + j * ld])).text());
     }
     file.write("\n");
   }
 }
 
-template HostMatrix<float> read<float>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
-template HostMatrix<double> read<double>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);
-template void write<float>(AtomicFile&, const float*, Shape, index_t, char);
-template void write<double>(AtomicFile&, const double*, Shape, index_t, char);
+#define TESELA_INSTANTIATE(T)                                                                               \
+  template HostMatrix<T> read<T>(std::span<const char>, const std::string&, std::uint64_t, const Counted&); \
+  template void write<T>(AtomicFile&, const T*, Shape, index_t, char);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::plain_text

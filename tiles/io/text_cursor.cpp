@@ -83,12 +83,13 @@ void TextCursor::skip_line() {
   here_ = newline != nullptr ? static_cast<const char*>(newline) : end_;
 }
 
-void TextCursor::skip_separator() {
+bool TextCursor::skip_separator() {
   skip_blanks();
-  if (here_ == end_ || (*here_ != ',' && *here_ != ';')) return;
+  if (here_ == end_ || (*here_ != ',' && *here_ != ';')) return false;
   if (separator_ != '\0' && *here_ != separator_)
     fail("has commas and semicolons between numbers; a number has a point, as in 1.5, not a comma");
   separator_ = *here_++;
+  return true;
 }
 
 bool TextCursor::at_line_end() {
@@ -136,9 +137,9 @@ index_t TextCursor::whole_number(const char* what) {
 }
 
 template <class T>
-T TextCursor::real_number(bool integer, bool counts) {
+T TextCursor::real_number(bool integer, bool counts, index_t column) {
   const std::string_view written = word();
-  if (written.empty()) fail("the value is missing");
+  if (written.empty()) fail("the value" + (column > 0 ? " of column " + std::to_string(column) : "") + " is missing");
   std::string_view text = written;
   T value{};
   const auto parsed = [&] {
@@ -187,7 +188,7 @@ Decimal::Decimal(T value) {
 
 template Decimal::Decimal(float);
 template Decimal::Decimal(double);
-template float TextCursor::real_number<float>(bool, bool);
-template double TextCursor::real_number<double>(bool, bool);
+template float TextCursor::real_number<float>(bool, bool, index_t);
+template double TextCursor::real_number<double>(bool, bool, index_t);
 
 }  // namespace tesela

@@ -32,8 +32,8 @@ class TextCursor {
   /// Skips the rest of the line.
   void skip_line();
 
-  /// Skips blanks and then a comma or semicolon, if one follows. Throws FileError if the text has both.
-  void skip_separator();
+  /// Skips blanks and then a comma or semicolon; returns whether one follows. Throws FileError if the text has both.
+  bool skip_separator();
 
   /// Returns whether the line has no further word.
   bool at_line_end();
@@ -50,9 +50,9 @@ class TextCursor {
   /// Returns the next word as a decimal number (1.25e-2, 1.25D-02), rounded correctly to T. Fails for NaN and for
   /// numbers that are too large, or nonzero and too small (see keeps). With `integer`, the word must have no point and
   /// no exponent, and be exact in double precision. If not `counts`, any number is valid and becomes 0 if it would
-  /// fail.
+  /// fail. A message about a missing number names its `column`, from 1, unless that is 0.
   template <class T>
-  T real_number(bool integer, bool counts = true);
+  T real_number(bool integer, bool counts = true, index_t column = 0);
 
   /// Returns the number of unread bytes.
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - here_); }

@@ -1,5 +1,7 @@
 #include "tools/app/answer.hpp"
 
+#include <tesela/runtime/scalar.hpp>
+
 #include <fmt/format.h>
 
 #include <limits>
@@ -21,11 +23,28 @@ std::vector<index_t> shown(index_t count, index_t most, index_t few) {
   return all;
 }
 
+/// Returns a number as a column of a table has it.
+template <class T>
+std::string in_table(T x, int digits) {
+  std::string text = fmt::format(" {:>17.{}g}", static_cast<double>(real_part(x)), digits);
+  if constexpr (is_complex<T>) text += fmt::format(" {:>+17.{}g}i", static_cast<double>(x.imag()), digits);
+  return text;
+}
+
+/// Returns a number, or [real, imaginary].
+template <class T>
+nlohmann::json in_json(T x) {
+  if constexpr (is_complex<T>)
+    return nlohmann::json::array({static_cast<double>(x.real()), static_cast<double>(x.imag())});
+  else
+    return static_cast<double>(x);
+}
+
 }  // namespace
 
 template <class T>
 std::string answer_table(const std::string& name, const HostMatrix<T>& matrix) {
-  constexpr int digits = std::numeric_limits<T>::digits10 < 10 ? std::numeric_limits<T>::digits10 + 1 : 10;
+  constexpr int most = std::numeric_limits<real_t<T>>::digits10, digits = most < 10 ? most + 1 : 10;
   const std::vector<index_t> rows = shown(matrix.rows(), most_rows, 5), columns = shown(matrix.cols(), most_columns, 3);
   std::string text = name;
   if (matrix.cols() > 1 || matrix.rows() > most_rows) text += fmt::format(", {}", to_string(matrix.shape()));
@@ -34,7 +53,7 @@ std::string answer_table(const std::string& name, const HostMatrix<T>& matrix) {
   for (const index_t i : rows) {
     text += fmt::format("{:>{}}", i < 0 ? std::string("...") : std::to_string(i + 1), width);
     for (const index_t j : columns)
-      if (i >= 0) text += j < 0 ? std::string("   ...") : fmt::format(" {:>17.{}g}", double(matrix(i, j)), digits);
+      if (i >= 0) text += j < 0 ? std::string("   ...") : in_table(matrix(i, j), digits);
     text += '\n';
   }
   return text;
@@ -46,15 +65,19 @@ nlohmann::json answer_json(const HostMatrix<T>& matrix) {
   nlohmann::json rows = nlohmann::json::array();
   for (index_t i = 0; i < matrix.rows(); ++i) {
     nlohmann::json row = nlohmann::json::array();
-    for (index_t j = 0; j < matrix.cols(); ++j) row.push_back(static_cast<double>(matrix(i, j)));
+    for (index_t j = 0; j < matrix.cols(); ++j) row.push_back(in_json(matrix(i, j)));
     rows.push_back(matrix.cols() == 1 ? row[0] : row);
   }
   return rows;
 }
 
-template std::string answer_table(const std::string&, const HostMatrix<float>&);
-template std::string answer_table(const std::string&, const HostMatrix<double>&);
-template nlohmann::json answer_json(const HostMatrix<float>&);
-template nlohmann::json answer_json(const HostMatrix<double>&);
+#define TESELA_INSTANTIATE(T)                                                  \
+  template std::string answer_table(const std::string&, const HostMatrix<T>&); \
+  template nlohmann::json answer_json(const HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

@@ -9,6 +9,7 @@
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 
 #include <fmt/format.h>
@@ -41,17 +42,22 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
   default_streams = taken.streams;
   std::vector<std::string> precisions{"s", "d"};
   if (taken.mixed) precisions.emplace_back("mixed");
+  if (taken.complex) precisions.insert(precisions.end(), {"c", "z"});
   if (taken.precision)
-    app.add_option(
-           "-p,--precision", precision,
-           taken.mixed ? "s (single), d (double) or mixed (single, refined to double)" : "s (single) or d (double)")
+    app.add_option("-p,--precision", precision,
+                   taken.mixed     ? "s (single), d (double) or mixed (single, refined to double)"
+                   : taken.complex ? "s (single), d (double), or complex: c (single), z (double)"
+                                   : "s (single) or d (double)")
         ->transform({[](std::string& text) {
-                       constexpr std::array<std::pair<const char*, const char*>, 6> longer{{{"single", "s"},
+                       constexpr std::array<std::pair<const char*, const char*>, 9> longer{{{"single", "s"},
                                                                                             {"float", "s"},
                                                                                             {"float32", "s"},
                                                                                             {"double", "d"},
                                                                                             {"float64", "d"},
-                                                                                            {"f64", "d"}}};
+                                                                                            {"f64", "d"},
+                                                                                            {"complex64", "c"},
+                                                                                            {"complex", "z"},
+                                                                                            {"complex128", "z"}}};
                        for (const auto& [name, letter] : longer)
                          if (text == name) text = letter;
                        return std::string();
@@ -130,15 +136,23 @@ RuntimeOptions CommonOptions::runtime() const {
 }
 
 int run_single_or_wide(CommonOptions& common, const std::function<int()>& single, const std::function<int()>& wide) {
-  if (common.precision != "s") return wide();
+  const bool complex = common.complex();
+  if (common.precision != "s" && common.precision != "c") return wide();
   try {
     return single();
   } catch (const PrecisionError& error) {
     if (launched_with_others()) throw;  // other ranks may not have read that number
     common.note = std::string("computed in double precision: ") + error.what();
   }
-  common.precision = "d";
+  common.precision = complex ? "z" : "d";
   return wide();
+}
+
+void require_holds_numbers(const char* command, const CommonOptions& common,
+                           std::initializer_list<std::pair<const char*, const std::string*>> outputs) {
+  for (const auto& [option, path] : outputs)
+    if (common.complex() && !path->empty() && format_of_name(*path) == MatrixFileFormat::plain_text)
+      throw ArgumentError(command, option, *path + ": plain text holds real numbers only; write .npy or .mtx");
 }
 
 nlohmann::json machine_json(const Runtime& runtime) {

@@ -5,8 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <complex>
 #include <functional>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tesela::cli {
@@ -34,6 +37,7 @@ struct CommonOptions {
   /// Selects the options of a command.
   struct Taken {
     bool precision = true, mixed = false;  ///< mixed: --precision mixed as well
+    bool complex = false;                  ///< --precision c and z as well
     bool seed = true, trace = true;
     bool cores = true;  ///< --sched and --ncpu
     bool gpus = true;   ///< --ncuda and --streams
@@ -62,6 +66,9 @@ struct CommonOptions {
 
   void add_to(App& app, const Taken& taken);
   void add_to(App& app) { add_to(app, Taken{}); }
+  /// Whether the precision is complex, and the bytes of its numbers.
+  bool complex() const { return precision == "c" || precision == "z"; }
+  std::size_t number_bytes() const { return precision == "s" ? 4 : precision == "z" ? 16 : 8; }
   /// Whether a run is recorded, after a warm-up.
   bool records() const { return !trace_dir.empty() || !page_path.empty(); }
   /// Options of the Runtime from the command line, with profiling.
@@ -81,6 +88,24 @@ int run_in_precision(Options& options, const Single& single, const Wide& wide) {
   return run_single_or_wide(
       options.common, [&] { return single(options); }, [&] { return wide(options); });
 }
+
+/// Returns run.operator()<T>(options) for the T of the precision, also if it is complex, with the rule of
+/// run_single_or_wide() for complex numbers, too.
+template <class Options, class Run>
+int run_for_number_type(Options& options, const Run& run) {
+  if (!options.common.complex())
+    return run_in_precision(
+        options, [&](Options& o) { return run.template operator()<float>(o); },
+        [&](Options& o) { return run.template operator()<double>(o); });
+  return run_in_precision(
+      options, [&](Options& o) { return run.template operator()<std::complex<float>>(o); },
+      [&](Options& o) { return run.template operator()<std::complex<double>>(o); });
+}
+
+/// Throws ArgumentError, of this command and option, for a file of plain text, which holds no complex numbers, if the
+/// precision is complex.
+void require_holds_numbers(const char* command, const CommonOptions& common,
+                           std::initializer_list<std::pair<const char*, const std::string*>> outputs);
 
 /// Host and versions, with the names in reports and benchmark files.
 nlohmann::json machine_json(const Runtime& runtime);

@@ -41,8 +41,8 @@ constexpr std::array<Common, 4> of_commands{{{"Input",
 
 /// The commands of one purpose, in the order of the help.
 constexpr std::array<Common, 6> purposes{{{"Systems of equations", " lu cholesky tridiag toeplitz "},
-                                          {"Least squares and regression", " ols wls lse glm nnls sem "},
-                                          {"Eigenvalues and singular values", " eig svd "},
+                                          {"Least squares and regression", " ols wls lse glm nnls tls sem "},
+                                          {"Eigenvalues and singular values", " eig svd pca "},
                                           {"Factorizations and products", " qr gqr gemm "},
                                           {"Radio", " mimo "},
                                           {"Study and tools", " schedule trace bench generate info completion "}}};

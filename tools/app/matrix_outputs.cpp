@@ -4,6 +4,7 @@
 #include "tools/app/progress.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/size_checks.hpp>
@@ -21,11 +22,11 @@ template <class T, class Place>
 std::string first_not_finite(const std::string& name, const HostMatrix<T>& matrix, const Place& place) {
   for (index_t j = 0; j < matrix.cols() && matrix.rows() > 0; ++j) {
     const T* const column = &matrix(0, j);
-    const T* const found = std::find_if(column, column + matrix.rows(), [](T x) { return !std::isfinite(x); });
+    const T* const found = std::find_if(column, column + matrix.rows(), [](T x) { return !is_finite(x); });
     if (found == column + matrix.rows()) continue;
     const auto [row, of_column] = place(found - column, j);
-    return fmt::format("not finite: {} is {} in row {}, column {}", name, std::isnan(*found) ? "NaN" : "infinite",
-                       row + 1, of_column + 1);
+    return fmt::format("not finite: {} is {} in row {}, column {}", name,
+                       std::isnan(largest_part(*found)) ? "NaN" : "infinite", row + 1, of_column + 1);
   }
   return {};
 }
@@ -45,9 +46,11 @@ bool vectors_wanted(OneColumn form) {
 
 bool is_npy(const std::string& path) { return format_of_name(path) == MatrixFileFormat::npy; }
 
-std::string contents_of(const std::string& path, Shape shape, std::size_t bytes, OneColumn form) {
+template <class T>
+std::string contents_of(const std::string& path, Shape shape, OneColumn form) {
   if (path.empty()) return {};
-  const std::string type = is_npy(path) ? fmt::format("float{}", 8 * bytes) : "text";
+  const std::string type =
+      is_npy(path) ? fmt::format("{}{}", is_complex<T> ? "complex" : "float", 8 * sizeof(T)) : "text";
   if (shape.cols == 1 && is_npy(path) && vectors_wanted(form)) return fmt::format("vector of {}, {}", shape.rows, type);
   return fmt::format("{}, {}", to_string(shape), type);
 }
@@ -62,7 +65,7 @@ std::string not_finite(const std::string& name, const HostMatrix<T>& matrix) {
 template <class T>
 MatrixOutput::MatrixOutput(const char* name, const std::string& path, const HostMatrix<T>& matrix, OneColumn form)
     : path_(path),
-      contents_(contents_of(path, matrix.shape(), sizeof(T), form)),
+      contents_(contents_of<T>(path, matrix.shape(), form)),
       problem_([name, &matrix] { return not_finite(name, matrix); }),
       write_([path, &matrix, vector = contents_.starts_with("vector")] {
         vector ? write_vector(path, matrix.data(), matrix.rows()) : write_matrix(path, matrix);
@@ -109,6 +112,8 @@ void write_matrix_parts(Report& report, const Runtime& runtime, const char* name
                                    const BlockCyclic&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

@@ -12,7 +12,7 @@
 namespace tesela::cli {
 
 /// Returns "not finite: NAME is infinite in row 3, column 1", or the same with NaN; empty if all elements are finite.
-/// T: float, double.
+/// T: float, double and their std::complex.
 template <class T>
 std::string not_finite(const std::string& name, const HostMatrix<T>& matrix);
 

@@ -1,6 +1,7 @@
 #include "tools/app/numbers.hpp"
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 
 #include <fmt/format.h>
@@ -68,15 +69,18 @@ Check between(double least, double largest) {
 
 template <class T>
 T in_precision(const char* command, const char* option, double value) {
-  const T result = static_cast<T>(value);
+  using Real = real_t<T>;
+  const Real result = static_cast<Real>(value);
   if (!std::isfinite(value)) throw ArgumentError(command, option, fmt::format("{} is not finite", value));
   if (!keeps(value, result))
     throw ArgumentError(command, option,
-                        fmt::format("{} does not fit {} precision", value, sizeof(T) == 4 ? "single" : "double"));
+                        fmt::format("{} does not fit {} precision", value, sizeof(Real) == 4 ? "single" : "double"));
   return result;
 }
 
 template float in_precision(const char*, const char*, double);
 template double in_precision(const char*, const char*, double);
+template std::complex<float> in_precision(const char*, const char*, double);
+template std::complex<double> in_precision(const char*, const char*, double);
 
 }  // namespace tesela::cli

@@ -7,6 +7,8 @@
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/streams.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -67,6 +69,14 @@ std::optional<fs::path> place_of(Output kind, const std::string& given) {
 
 bool is_printed(Output kind, const std::string& path) {
   return kind != Output::trace && ((kind == Output::report && path == "-") || is_standard_output(path));
+}
+
+/// Throws FileError for a name that promises another format than SVG, such as x.png.
+void require_picture_name(const std::string& path) {
+  std::string extension = fs::path(path).extension().string();
+  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (!extension.empty() && extension != ".svg")
+    throw FileError(path, "the picture is SVG: give the file the extension .svg");
 }
 
 void require_possible(Output kind, const std::string& path) {
@@ -160,6 +170,7 @@ void require_outputs(const App& app) {
       if (path.empty()) continue;
       require(declared.kind != Output::trace || path != "-", command_name(app), declared.name,
               "- is standard output, and a trace needs a folder");
+      if (declared.name == "--svg") require_picture_name(path);
       require_possible(declared.kind, path);
       if (is_printed(declared.kind, path)) {
         require(printed.empty(), command_name(app), declared.name, "and ", printed,

@@ -3,6 +3,7 @@
 #include "tools/app/command.hpp"
 #include "tools/app/help.hpp"
 #include "tools/app/outputs.hpp"
+#include "tools/app/simulated.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/app/standard_streams.hpp"
 #include <tesela/host/vector_target.hpp>
@@ -213,6 +214,8 @@ int outcome(std::vector<std::string> words) {
     return code;
   } catch (const PlanShown& plan) {
     return plan.code;
+  } catch (const Simulated& end) {
+    return end.code;
   } catch (const Cancelled&) {
     return interrupted();
   } catch (const Error& error) {

@@ -1,8 +1,10 @@
 #include "tools/app/runs.hpp"
 
 #include "tools/app/progress.hpp"
+#include "tools/app/simulated.hpp"
 #include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/simulation.hpp>
 #include <tesela/runtime/task_recorder.hpp>
 
 #include <algorithm>
@@ -21,9 +23,8 @@ Timed timed_runs(const CommonOptions& options, const std::vector<int>& gpus, con
     prepare(r);
     show_progress(Stage::solving);
     if (meter && r >= 0) meter->resume();
-    const Stopwatch watch;
-    const double left_out = run(r);
-    if (r >= 0) runs.seconds.push_back(watch.seconds() - left_out);
+    const double start = clock_seconds(), left_out = run(r);
+    if (r >= 0) runs.seconds.push_back(clock_seconds() - start - left_out);
     if (meter && r >= 0) meter->pause();
     if (Runtime::cancelled()) throw Cancelled();
   }
@@ -37,6 +38,15 @@ std::vector<int> gpus_of(const Runtime& runtime) {
     if (worker.is_gpu && std::find(gpus.begin(), gpus.end(), worker.device) == gpus.end())
       gpus.push_back(worker.device);
   return gpus;
+}
+
+[[noreturn]] void finish_simulation(Report& report) {
+  const SimulatedTimes times = simulated_times();
+  report.section("simulation", {{"task_s", times.seconds},
+                                {"interpolated_s", times.interpolated_seconds},
+                                {"interpolated_kernels", times.kernels}});
+  report.remark("ok (simulated)");
+  throw Simulated{report.finish()};
 }
 
 }  // namespace
@@ -60,6 +70,7 @@ void run_timed(const CommonOptions& options, Runtime& runtime, Report& report, c
   if (!options.trace_dir.empty()) runtime.stop_trace();  // without the checks of the result
   if (recorder) report.recorded(recorder->stop());
   report.measured(runtime, *g, runs, work.flops);
+  if (is_simulated()) finish_simulation(report);
 }
 
 Timed time_library(const CommonOptions& options, const std::function<void()>& prepare,

@@ -39,11 +39,14 @@ struct Elsewhere {
   std::string_view names, commands;
 };
 
-constexpr std::array<Elsewhere, 11> elsewhere{{
+constexpr std::array<Elsewhere, 14> elsewhere{{
     {" pinv ", "svd; ols solves problems of any rank, and Python's tesela.pinv returns the matrix"},
     {" solve linsolve gesv inv inverse ",
      "lu (any square matrix), cholesky (positive definite), tridiag, toeplitz solve, or ols (any shape)"},
-    {" gesdd gesvd singular pca rank ", "svd; ols solves problems of any rank"},
+    {" gesdd gesvd singular rank cond ", "svd; ols solves problems of any rank"},
+    {" princomp prcomp components factor ", "pca"},
+    {" ridge tikhonov lasso regularization regularize tsvd ", "ols --ridge or ols --truncate"},
+    {" orthogonal deming odr totalleastsquares ", "tls"},
     {" lstsq regress regression lm fit leastsquares gels gelsd gelsy ",
      "ols, wls (weights), lse (constraints), nnls (x >= 0), glm, or sem (formulas)"},
     {" iv 2sls tsls 3sls sur ivreg system ", "sem"},
@@ -83,7 +86,9 @@ constexpr auto synonyms = std::to_array<Synonym>({
      "a formula has an intercept, and '- 1' in it removes that", " ols wls glm sem lse "},
     {" endog exog dependent lhs ", "", "a formula names the variables: 'y ~ x1 + x2'", " sem "},
     {" nonneg nonnegative positive bounds ", "", "`tesela nnls` has x >= 0", " ols wls "},
-    {" ridge lambda lasso l1 l2 alpha regularization ", "", "there is no regularization", " ols wls glm nnls lse sem "},
+    {" ridge lambda l2 alpha regularization tikhonov ", "--ridge", "", " ols "},
+    {" lasso l1 ", "", "there is no l1 penalty, --ridge has the 2-norm", " ols "},
+    {" ridge lambda lasso l1 l2 alpha regularization ", "", "`tesela ols` has --ridge", " wls glm nnls lse sem tls "},
     {" constraint constraints restrictions ", "--constraints"},
     {" constraint constraints restrictions ", "", "`tesela lse` has constraints", " ols wls glm nnls "},
     {" conf confidence conf-level ci alpha ", "--level"},

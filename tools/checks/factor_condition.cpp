@@ -24,24 +24,23 @@ double scaled_norm(const HostMatrix<T>& a, const std::vector<int>& row, const st
   double squares = 0;
   for (index_t j = 0; j < a.cols(); ++j)
     for (index_t i = 0; i < a.rows(); ++i) {
-      const double x = std::ldexp(static_cast<double>(a(i, j)), -row[at(i)] - column[at(j)]);
-      squares += x * x;
+      squares += std::norm(times_power_of_two(with_parts<T, double>(a(i, j)), -row[at(i)] - column[at(j)]));
     }
   return std::sqrt(squares);
 }
 
 /// Runs steps of the power method: solve(x, op) makes x op(B)^-1 x.
-template <class Solve>
+template <class Wide, class Solve>
 double inverse_norm(index_t n, const Solve& solve) {
   const Generator<double> random{Pattern::uniform, 0, 1, 4712};
-  std::vector<double> x(at(n));
+  std::vector<Wide> x(at(n));
   for (index_t i = 0; i < n; ++i) x[at(i)] = random(i, 0) < 0 ? -1 : 1;
   double norm = 0, length = std::sqrt(static_cast<double>(n));
   for (int step = 0; step < 5; ++step)
-    for (const Op op : {Op::none, Op::transpose}) {
-      for (double& value : x) value /= length;
+    for (const Op op : {Op::none, adjoint<Wide>}) {
+      for (Wide& value : x) value /= length;
       solve(x, op);
-      length = blas::nrm2<double>(n, x.data());
+      length = blas::nrm2<Wide>(n, x.data());
       if (!std::isfinite(length)) return std::numeric_limits<double>::infinity();
       norm = std::max(norm, length);
     }
@@ -56,19 +55,20 @@ double lu_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::s
   if (n == 0) return 0;
   const auto [row, column] = units_of(n, n, [&](const auto& f) {
     for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < n; ++i) f(i, j, a(i, j));
+      for (index_t i = 0; i < n; ++i) f(i, j, largest_part(a(i, j)));
   });
   std::vector<int> pivot(at(n));
   for (index_t i = 0; i < n; ++i) pivot[at(i)] = row[at(rows.empty() ? i : rows[at(i)])];
   // P D A E = (D' L D'^-1) (D' U E), where D' = P D P^T.
-  HostMatrix<double> lu(n, n);
+  using Wide = with_parts<T, double>;
+  HostMatrix<Wide> lu(n, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i)
-      lu(i, j) = std::ldexp(static_cast<double>(factors(i, j)), (i > j ? pivot[at(j)] : -column[at(j)]) - pivot[at(i)]);
-  return scaled_norm(a, row, column) * inverse_norm(n, [&](std::vector<double>& x, Op op) {
-           if (op == Op::transpose) blas::trsm<double>(op, n, 1, lu.data(), n, x.data(), n);
-           blas::solve_unit_lower<double>(op, n, 1, lu.data(), n, x.data(), n);
-           if (op == Op::none) blas::trsm<double>(op, n, 1, lu.data(), n, x.data(), n);
+      lu(i, j) = times_power_of_two(Wide(factors(i, j)), (i > j ? pivot[at(j)] : -column[at(j)]) - pivot[at(i)]);
+  return scaled_norm(a, row, column) * inverse_norm<Wide>(n, [&](std::vector<Wide>& x, Op op) {
+           if (op != Op::none) blas::trsm<Wide>(op, n, 1, lu.data(), n, x.data(), n);
+           blas::solve_unit_lower<Wide>(op, n, 1, lu.data(), n, x.data(), n);
+           if (op == Op::none) blas::trsm<Wide>(op, n, 1, lu.data(), n, x.data(), n);
          });
 }
 
@@ -77,12 +77,13 @@ double cholesky_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors) 
   const index_t n = a.rows();
   if (n == 0) return 0;
   std::vector<int> unit(at(n));
-  for (index_t i = 0; i < n; ++i) unit[at(i)] = exponent(a(i, i)) / 2;
-  HostMatrix<double> r(n, n);
+  for (index_t i = 0; i < n; ++i) unit[at(i)] = exponent(real_part(a(i, i))) / 2;
+  using Wide = with_parts<T, double>;
+  HostMatrix<Wide> r(n, n);
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) r(i, j) = std::ldexp(static_cast<double>(factors(i, j)), -unit[at(j)]);
-  return scaled_norm(a, unit, unit) * inverse_norm(n, [&](std::vector<double>& x, Op) {
-           for (const Op op : {Op::transpose, Op::none}) blas::trsm<double>(op, n, 1, r.data(), n, x.data(), n);
+    for (index_t i = 0; i < n; ++i) r(i, j) = times_power_of_two(Wide(factors(i, j)), -unit[at(j)]);
+  return scaled_norm(a, unit, unit) * inverse_norm<Wide>(n, [&](std::vector<Wide>& x, Op) {
+           for (const Op op : {adjoint<T>, Op::none}) blas::trsm<Wide>(op, n, 1, r.data(), n, x.data(), n);
          });
 }
 
@@ -91,6 +92,8 @@ double cholesky_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors) 
   template double cholesky_condition(const HostMatrix<T>&, const HostMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -35,7 +35,7 @@ double largest(index_t n, const Rows& rows, const Element& element) {
     for (index_t j = first; j < last; ++j) {
       const auto [begin, end] = rows(j);
       for (index_t i = begin; i < end; ++i)
-        if (const double x = std::abs(static_cast<double>(element(i, j))); x > found || std::isnan(x)) found = x;
+        if (const auto x = static_cast<double>(std::abs(element(i, j))); x > found || std::isnan(x)) found = x;
     }
     most[static_cast<std::size_t>(part)] = found;
   });
@@ -55,28 +55,27 @@ double largest(const HostMatrix<T>& a) {
 }
 
 /// Returns op(M) X for an n x n matrix with elements element(i, j), and adds their squares to `squares` unless null.
-template <class Element>
-HostMatrix<double> product(Op op, index_t n, const Element& element, const HostMatrix<double>& x,
-                           double* squares = nullptr) {
+template <class Wide, class Element>
+HostMatrix<Wide> product(Op op, index_t n, const Element& element, const HostMatrix<Wide>& x,
+                         double* squares = nullptr) {
   constexpr index_t width = 64;  // columns of a panel
-  auto y = HostMatrix<double>::zeros(n, vectors);
-  std::array<HostMatrix<double>, parts> sums;
+  auto y = HostMatrix<Wide>::zeros(n, vectors);
+  std::array<HostMatrix<Wide>, parts> sums;
   std::array<double, parts> norms{};
   const blas::Threads one(1);
   for_each_part(n, [&](index_t part, index_t first, index_t last) {
     const auto at = static_cast<std::size_t>(part);
-    if (op == Op::none) sums[at] = HostMatrix<double>::zeros(n, vectors);
-    HostMatrix<double> panel(n, width);
+    if (op == Op::none) sums[at] = HostMatrix<Wide>::zeros(n, vectors);
+    HostMatrix<Wide> panel(n, width);
     for (index_t column = first; column < last; column += width) {
       const index_t count = std::min(width, last - column);
       for (index_t j = 0; j < count; ++j)
         for (index_t i = 0; i < n; ++i) panel(i, j) = element(i, column + j);
-      for (index_t e = 0; squares != nullptr && e < n * count; ++e) norms[at] += panel.data()[e] * panel.data()[e];
+      for (index_t e = 0; squares != nullptr && e < n * count; ++e) norms[at] += std::norm(panel.data()[e]);
       if (op == Op::none)
-        blas::gemm<double>(op, Op::none, n, vectors, count, 1, panel.data(), n, &x(column, 0), n, 1, sums[at].data(),
-                           n);
+        blas::gemm<Wide>(op, Op::none, n, vectors, count, 1, panel.data(), n, &x(column, 0), n, 1, sums[at].data(), n);
       else
-        blas::gemm<double>(op, Op::none, count, vectors, n, 1, panel.data(), n, x.data(), n, 0, &y(column, 0), n);
+        blas::gemm<Wide>(op, Op::none, count, vectors, n, 1, panel.data(), n, x.data(), n, 0, &y(column, 0), n);
     }
   });
   for (std::size_t part = 0; part < parts; ++part) {
@@ -89,19 +88,20 @@ HostMatrix<double> product(Op op, index_t n, const Element& element, const HostM
 /// Returns ||P A - F|| / ||A||, where multiply(x) returns F x, with F in units of 2^exponent like A.
 template <class T, class Multiply>
 double backward(const HostMatrix<T>& a, int exponent, std::span<const index_t> rows, const Multiply& multiply) {
+  using Wide = with_parts<T, double>;
   const index_t n = a.rows();
   if (n == 0) return 0;
-  HostMatrix<double> x(n, vectors);
+  HostMatrix<Wide> x(n, vectors);
   const Generator<double> random{Pattern::uniform, 0, n, 4711};
   for (index_t j = 0; j < vectors; ++j)
     for (index_t i = 0; i < n; ++i) x(i, j) = random(i, j) < 0 ? -1 : 1;
   double squares = 0, apart = 0;
-  const auto element = [&](index_t i, index_t j) { return std::ldexp(static_cast<double>(a(i, j)), -exponent); };
-  const HostMatrix<double> ax = product(Op::none, n, element, x, &squares), fx = multiply(x);
+  const auto element = [&](index_t i, index_t j) { return times_power_of_two(Wide(a(i, j)), -exponent); };
+  const HostMatrix<Wide> ax = product(Op::none, n, element, x, &squares), fx = multiply(x);
   for (index_t j = 0; j < vectors; ++j)
     for (index_t i = 0; i < n; ++i) {
-      const double difference = ax(rows.empty() ? i : rows[static_cast<std::size_t>(i)], j) - fx(i, j);
-      apart += difference * difference;
+      const Wide difference = ax(rows.empty() ? i : rows[static_cast<std::size_t>(i)], j) - fx(i, j);
+      apart += std::norm(difference);
     }
   const double size = std::sqrt(squares), error = std::sqrt(apart / vectors);
   return size > 0 ? error / size : error;
@@ -109,9 +109,10 @@ double backward(const HostMatrix<T>& a, int exponent, std::span<const index_t> r
 
 /// Returns A times 2^-exponent in double precision.
 template <class T>
-HostMatrix<double> scaled(const HostMatrix<T>& a, int exponent) {
-  HostMatrix<double> copy(a.rows(), a.cols());
-  for (index_t e = 0; e < a.size(); ++e) copy.data()[e] = std::ldexp(static_cast<double>(a.data()[e]), -exponent);
+HostMatrix<with_parts<T, double>> scaled(const HostMatrix<T>& a, int exponent) {
+  using Wide = with_parts<T, double>;
+  HostMatrix<Wide> copy(a.rows(), a.cols());
+  for (index_t e = 0; e < a.size(); ++e) copy.data()[e] = times_power_of_two(Wide(a.data()[e]), -exponent);
   return copy;
 }
 
@@ -122,6 +123,7 @@ int exponent_of(double most) { return most > 0 && std::isfinite(most) ? std::ilo
 
 template <class T>
 FactorError lu_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::span<const index_t> rows) {
+  using Wide = with_parts<T, double>;
   const index_t n = a.rows();
   const double most = largest(a);
   const int exponent = exponent_of(most);
@@ -140,13 +142,11 @@ FactorError lu_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::
       },
       factor);
   if (most > 0) error.growth = u / most;
-  error.backward = backward(a, exponent, rows, [&](const HostMatrix<double>& x) {
+  error.backward = backward(a, exponent, rows, [&](const HostMatrix<Wide>& x) {
     const auto upper = [&](index_t i, index_t j) {
-      return i <= j ? std::ldexp(static_cast<double>(factors(i, j)), -exponent) : 0;
+      return i <= j ? times_power_of_two(Wide(factors(i, j)), -exponent) : Wide(0);
     };
-    const auto lower = [&](index_t i, index_t j) {
-      return i > j ? static_cast<double>(factors(i, j)) : i == j ? 1.0 : 0.0;
-    };
+    const auto lower = [&](index_t i, index_t j) { return i > j ? Wide(factors(i, j)) : i == j ? Wide(1) : Wide(0); };
     return product(Op::none, n, lower, product(Op::none, n, upper, x));
   });
   return error;
@@ -154,14 +154,14 @@ FactorError lu_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::
 
 template <class T>
 FactorError cholesky_error(const HostMatrix<T>& a, const HostMatrix<T>& factors) {
+  using Wide = with_parts<T, double>;
   const index_t n = a.rows();
   const int exponent = exponent_of(largest(a)) & ~1;  // R has half of it
   const auto r = [&](index_t i, index_t j) {
-    return i <= j ? std::ldexp(static_cast<double>(factors(i, j)), -exponent / 2) : 0;
+    return i <= j ? times_power_of_two(Wide(factors(i, j)), -exponent / 2) : Wide(0);
   };
-  return {backward(a, exponent, {}, [&](const HostMatrix<double>& x) {
-    return product(Op::transpose, n, r, product(Op::none, n, r, x));
-  })};
+  return {backward(a, exponent, {},
+                   [&](const HostMatrix<Wide>& x) { return product(adjoint<T>, n, r, product(Op::none, n, r, x)); })};
 }
 
 template <class T>
@@ -176,38 +176,42 @@ template <class T>
 double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x) {
   const index_t n = a.rows();
   const int of_a = exponent_of(largest(a));
-  const HostMatrix<double> scaled_a = scaled(a, of_a);
-  std::vector<double> residual(static_cast<std::size_t>(n)), sizes(residual.size());
+  using Wide = with_parts<T, double>;
+  using Widest = with_parts<T, long double>;
+  const HostMatrix<Wide> scaled_a = scaled(a, of_a);
+  std::vector<Wide> residual(static_cast<std::size_t>(n));
+  std::vector<double> sizes(residual.size());
   double worst = 0;
   for (index_t k = 0; k < x.cols(); ++k) {
     double most_b = 0, most_x = 0;
     for (index_t i = 0; i < n; ++i) {
-      most_b = std::max(most_b, std::abs(static_cast<double>(b(i, k))));
-      most_x = std::max(most_x, std::abs(static_cast<double>(x(i, k))));
+      most_b = std::max(most_b, std::abs(Wide(b(i, k))));
+      most_x = std::max(most_x, std::abs(Wide(x(i, k))));
     }
     const int unit =
         most_b > 0 ? std::max(of_a + exponent_of(most_x), exponent_of(most_b)) : of_a + exponent_of(most_x);
     for (index_t i = 0; i < n; ++i) {
-      double& r = residual[static_cast<std::size_t>(i)];
-      r = std::ldexp(static_cast<double>(b(i, k)), -unit);
+      Wide& r = residual[static_cast<std::size_t>(i)];
+      r = times_power_of_two(Wide(b(i, k)), -unit);
       sizes[static_cast<std::size_t>(i)] = std::abs(r);
     }
     for (index_t j = 0; j < n; ++j) {
-      const double factor = std::ldexp(static_cast<double>(x(j, k)), of_a - unit);
-      const double* const column = &scaled_a(0, j);
+      const Wide factor = times_power_of_two(Wide(x(j, k)), of_a - unit);
+      const Wide* const column = &scaled_a(0, j);
       for (index_t i = 0; i < n; ++i) {
-        const double term = column[i] * factor;
+        const Wide term = times(column[i], factor);
         residual[static_cast<std::size_t>(i)] -= term;
         sizes[static_cast<std::size_t>(i)] += std::abs(term);
       }
     }
     for (index_t i = 0; i < n; ++i) {
-      long double r = residual[static_cast<std::size_t>(i)], size = sizes[static_cast<std::size_t>(i)];
+      Widest r = residual[static_cast<std::size_t>(i)];
+      long double size = sizes[static_cast<std::size_t>(i)];
       if (size < 1e-280L) {  // below this size, terms may have underflowed
         r = b(i, k);
         size = std::abs(r);
         for (index_t j = 0; j < n; ++j) {
-          const long double term = static_cast<long double>(a(i, j)) * x(j, k);
+          const Widest term = Widest(a(i, j)) * Widest(x(j, k));
           r -= term;
           size += std::abs(term);
         }
@@ -227,6 +231,8 @@ double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const
   template double componentwise_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

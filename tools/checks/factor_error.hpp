@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/support/measured.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace tesela {
 
 /// Errors of the factors of a matrix.
 struct FactorError {
-  double backward = 0;     ///< ||P A - L U||_F / ||A||_F, or of A - R^T R; estimated with 16 random vectors
+  double backward = 0;     ///< ||P A - L U||_F / ||A||_F, or of A - R^H R; estimated with 16 random vectors
   double growth = 1;       ///< max |U| / max |A|, the growth of elements
   double multipliers = 0;  ///< max |L|, at most 1 with partial pivoting
 };
@@ -21,7 +22,7 @@ struct FactorError {
 template <class T>
 FactorError lu_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::span<const index_t> rows);
 
-/// Measures A = R^T R with R in the upper triangle of `factors`; A is a full matrix.
+/// Measures A = R^H R with R in the upper triangle of `factors`; A is a full matrix.
 template <class T>
 FactorError cholesky_error(const HostMatrix<T>& a, const HostMatrix<T>& factors);
 
@@ -41,7 +42,7 @@ template <class T>
 double factor_bound(index_t n, bool pivots) {
   const auto order = static_cast<double>(n);
   return std::min((pivots ? 12 : 4) * (std::pow(order, pivots ? 2.0 / 3 : 0.5) + 8) *
-                      static_cast<double>(std::numeric_limits<T>::epsilon()),
+                      static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
                   useful_bound);
 }
 

@@ -41,12 +41,12 @@ Extent extent(const HostMatrix<T>& a, bool triangle) {
   if (a.size() == 0) return {};
   std::vector<Extent> columns(static_cast<std::size_t>(a.cols()));
   for_each_column(a.rows(), a.cols(), [&](index_t j) {
-    T largest = 0;
+    real_t<T> largest = 0;
     bool finite = true;
     for (index_t i = 0, end = triangle ? std::min(j + 1, a.rows()) : a.rows(); i < end; ++i) {
-      const T x = std::abs(a(i, j));
+      const real_t<T> x = largest_part(a(i, j));
       largest = std::max(largest, x);
-      finite &= x <= std::numeric_limits<T>::max();
+      finite &= x <= std::numeric_limits<real_t<T>>::max();
     }
     columns[static_cast<std::size_t>(j)] = {static_cast<double>(largest), finite};
   });
@@ -57,28 +57,29 @@ Extent extent(const HostMatrix<T>& a, bool triangle) {
 
 /// Copies columns first … first + count - 1 in double precision, scaled, without gaps, to the caller's memory; for R
 /// only the upper trapezoid of its `rows`.
-template <class T>
-void copy_columns(std::vector<double>& out, const HostMatrix<T>& a, index_t first, index_t count, index_t rows,
+template <class Wide, class T>
+void copy_columns(std::vector<Wide>& out, const HostMatrix<T>& a, index_t first, index_t count, index_t rows,
                   bool triangle, Scaling scaled) {
   out.resize(std::max(out.size(), static_cast<std::size_t>(rows * count)));
   for_each_column(rows, count, [&](index_t j) {
-    double* const column = out.data() + j * rows;
+    Wide* const column = out.data() + j * rows;
     const index_t end = triangle ? std::min(rows, first + j + 1) : rows;
-    for (index_t i = 0; i < end; ++i) column[i] = scaled(static_cast<double>(a(i, first + j)));
-    std::fill(column + end, column + rows, 0.0);
+    for (index_t i = 0; i < end; ++i) column[i] = scaled(Wide(a(i, first + j)));
+    std::fill(column + end, column + rows, Wide(0));
   });
 }
 template <class T>
-std::vector<double> columns(const HostMatrix<T>& a, index_t first, index_t count, index_t rows, bool triangle,
-                            Scaling scaled) {
-  std::vector<double> out;
+std::vector<with_parts<T, double>> columns(const HostMatrix<T>& a, index_t first, index_t count, index_t rows,
+                                           bool triangle, Scaling scaled) {
+  std::vector<with_parts<T, double>> out;
   copy_columns(out, a, first, count, rows, triangle, scaled);
   return out;
 }
 
 /// Returns a matrix of random signs.
-std::vector<double> signs(index_t rows, index_t cols, std::uint64_t seed) {
-  std::vector<double> x(static_cast<std::size_t>(rows * cols));
+template <class Wide>
+std::vector<Wide> signs(index_t rows, index_t cols, std::uint64_t seed) {
+  std::vector<Wide> x(static_cast<std::size_t>(rows * cols));
   for (index_t j = 0; j < cols; ++j)
     for (index_t i = 0; i < rows; ++i) x[static_cast<std::size_t>(i + j * rows)] = sign(seed, i, j);
   return x;
@@ -87,17 +88,18 @@ std::vector<double> signs(index_t rows, index_t cols, std::uint64_t seed) {
 /// Returns A X with random signs X, in double precision with A scaled: A's first `rows`, or the upper trapezoid in
 /// them.
 template <class T>
-std::vector<double> times_signs(const HostMatrix<T>& a, index_t rows, bool triangle, Scaling scaled, index_t vectors,
-                                std::uint64_t seed) {
-  std::vector<double> y(static_cast<std::size_t>(rows * vectors), 0.0);
-  const std::vector<double> x = signs(a.cols(), vectors, seed);
+std::vector<with_parts<T, double>> times_signs(const HostMatrix<T>& a, index_t rows, bool triangle, Scaling scaled,
+                                               index_t vectors, std::uint64_t seed) {
+  using Wide = with_parts<T, double>;
+  std::vector<Wide> y(static_cast<std::size_t>(rows * vectors));
+  const std::vector<Wide> x = signs<Wide>(a.cols(), vectors, seed);
   constexpr index_t width = 256;
-  std::vector<double> block;  // one for all: allocation costs more than the product
+  std::vector<Wide> block;  // one for all: allocation costs more than the product
   for (index_t first = 0; first < a.cols() && rows > 0; first += width) {
     const index_t count = std::min(width, a.cols() - first);
     copy_columns(block, a, first, count, rows, triangle, scaled);
-    blas::gemm<double>(Op::none, Op::none, rows, vectors, count, 1.0, block.data(), rows, x.data() + first, a.cols(),
-                       1.0, y.data(), rows);
+    blas::gemm<Wide>(Op::none, Op::none, rows, vectors, count, 1, block.data(), rows, x.data() + first, a.cols(), 1,
+                     y.data(), rows);
   }
   return y;
 }
@@ -106,12 +108,13 @@ std::vector<double> times_signs(const HostMatrix<T>& a, index_t rows, bool trian
 
 template <class T>
 QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const HostMatrix<T>& q) {
+  using Wide = with_parts<T, double>;
   const index_t m = a.rows(), n = a.cols(), k = std::min(m, n), formed = q.cols();
   QrError result;
   result.finite = extent(q, false).finite && extent(factors, true).finite;
   if (m == 0) return result;
   const blas::Threads threads(blas::threads_for(std::max(m, n)));
-  const std::vector<double> Q = columns(q, 0, formed, m, false, Scaling(0));
+  const std::vector<Wide> Q = columns(q, 0, formed, m, false, Scaling(0));
   constexpr index_t width = 512;  // columns at once: A and R in double need not fit in memory
   const int exponent = extent(a, false).exponent();
   long double distance = 0, norm = 0;
@@ -120,16 +123,16 @@ QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const Hos
     auto block = columns(a, first, count, m, false, Scaling(exponent));
     const auto r = columns(factors, first, count, k, true, Scaling(exponent));
     norm += sum_of_squares(block);
-    blas::gemm<double>(Op::none, Op::none, m, count, k, -1.0, Q.data(), m, r.data(), k, 1.0, block.data(), m);
+    blas::gemm<Wide>(Op::none, Op::none, m, count, k, -1, Q.data(), m, r.data(), k, 1, block.data(), m);
     distance += sum_of_squares(block);
   }
   result.backward = backward_error<T>(distance, norm, exponent, lost<T>(m, n, exponent));
   long double defect = 0;
   for (index_t first = 0; first < formed; first += width) {
     const index_t count = std::min(width, formed - first);
-    std::vector<double> block(static_cast<std::size_t>(formed * count), 0.0);
-    blas::gemm<double>(Op::transpose, Op::none, formed, count, m, 1.0, Q.data(), m, Q.data() + first * m, m, 0.0,
-                       block.data(), formed);
+    std::vector<Wide> block(static_cast<std::size_t>(formed * count));
+    blas::gemm<Wide>(adjoint<T>, Op::none, formed, count, m, 1, Q.data(), m, Q.data() + first * m, m, 0, block.data(),
+                     formed);
     for (index_t j = 0; j < count; ++j) block[static_cast<std::size_t>(first + j + j * formed)] -= 1;
     defect += sum_of_squares(block);
   }
@@ -162,13 +165,13 @@ QrSample<T>::QrSample(Shape a, const HostMatrix<T>& r, index_t vectors, std::uin
 
 /// Sets the block from its first part, k rows without gaps, and random signs.
 template <class T>
-void QrSample<T>::set_block(index_t rows, const std::vector<double>& first, std::uint64_t seed) {
+void QrSample<T>::set_block(index_t rows, const std::vector<Wide>& first, std::uint64_t seed) {
   block_ = HostMatrix<T>::zeros(rows, columns_ + 2 * vectors_);
   for (index_t i = 0; i < k_; ++i) {
-    for (index_t j = 0; j < columns_; ++j) block_(i, j) = static_cast<T>(first[static_cast<std::size_t>(i + j * k_)]);
+    for (index_t j = 0; j < columns_; ++j) block_(i, j) = T(first[static_cast<std::size_t>(i + j * k_)]);
     for (index_t j = 0; j < vectors_; ++j) {
-      block_(i, columns_ + j) = static_cast<T>(sign(seed + 1, i, j));
-      block_(i, columns_ + vectors_ + j) = static_cast<T>(sign(seed + 2, i, j));
+      block_(i, columns_ + j) = static_cast<real_t<T>>(sign(seed + 1, i, j));
+      block_(i, columns_ + vectors_ + j) = static_cast<real_t<T>>(sign(seed + 2, i, j));
     }
   }
 }
@@ -188,13 +191,13 @@ QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product)
   const long double parts =
       whole_ ? static_cast<long double>(vectors_) : static_cast<long double>(columns_) / static_cast<long double>(n_);
   result.backward = backward_error<T>(sum_of_squares(ax), norm, scale_, std::sqrt(parts) * lost<T>(m, n_, scale_));
-  // Y^T (Q^T Q - I) Z; every entry is one sample.
-  const auto y = signs(k_, vectors_, seed_ + 1), z = signs(k_, vectors_, seed_ + 2);
-  std::vector<double> defect(static_cast<std::size_t>(vectors_ * vectors_), 0.0);
-  blas::gemm<double>(Op::transpose, Op::none, vectors_, vectors_, k_, -1.0, y.data(), k_, z.data(), k_, 0.0,
-                     defect.data(), vectors_);
-  blas::gemm<double>(Op::transpose, Op::none, vectors_, vectors_, m, 1.0, q.data() + columns_ * m, m,
-                     q.data() + (columns_ + vectors_) * m, m, 1.0, defect.data(), vectors_);
+  // Y^T (Q^H Q - I) Z; every entry is one sample.
+  const auto y = signs<Wide>(k_, vectors_, seed_ + 1), z = signs<Wide>(k_, vectors_, seed_ + 2);
+  std::vector<Wide> defect(static_cast<std::size_t>(vectors_ * vectors_));
+  blas::gemm<Wide>(adjoint<T>, Op::none, vectors_, vectors_, k_, -1, y.data(), k_, z.data(), k_, 0, defect.data(),
+                   vectors_);
+  blas::gemm<Wide>(adjoint<T>, Op::none, vectors_, vectors_, m, 1, q.data() + columns_ * m, m,
+                   q.data() + (columns_ + vectors_) * m, m, 1, defect.data(), vectors_);
   result.orthogonality = static_cast<double>(std::sqrt(sum_of_squares(defect))) / static_cast<double>(vectors_);
   return result;
 }
@@ -246,17 +249,19 @@ HostMatrix<T> identity(index_t m, index_t columns) {
   return q;
 }
 
-template QrBounds qr_bounds<float>(index_t, index_t);
-template QrBounds qr_bounds<double>(index_t, index_t);
-template QrError qr_error(const HostMatrix<float>&, const HostMatrix<float>&, const HostMatrix<float>&);
-template QrError qr_error(const HostMatrix<double>&, const HostMatrix<double>&, const HostMatrix<double>&);
 template double gram_error(const HostMatrix<float>&, const HostMatrix<float>&, std::uint64_t);
 template double gram_error(const HostMatrix<double>&, const HostMatrix<double>&, std::uint64_t);
-template class QrSample<float>;
-template class QrSample<double>;
-template HostMatrix<float> upper_trapezoid(const HostMatrix<float>&, index_t);
-template HostMatrix<double> upper_trapezoid(const HostMatrix<double>&, index_t);
-template HostMatrix<float> identity(index_t, index_t);
-template HostMatrix<double> identity(index_t, index_t);
+
+#define TESELA_INSTANTIATE(T)                                                                  \
+  template QrBounds qr_bounds<T>(index_t, index_t);                                            \
+  template QrError qr_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&); \
+  template class QrSample<T>;                                                                  \
+  template HostMatrix<T> upper_trapezoid(const HostMatrix<T>&, index_t);                       \
+  template HostMatrix<T> identity(index_t, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <vector>
@@ -11,7 +12,7 @@ struct QrError {
   /// ||A - Q R||_F / ||A||_F; the numerator alone if A = 0. The loss of entries below T's normal numbers is not
   /// counted: min(m, n) + 1 roundings of each, but at most cbrt(eps) ||A||_F.
   double backward = 0;
-  double orthogonality = 0;  ///< ||I - Q^T Q||_F
+  double orthogonality = 0;  ///< ||I - Q^H Q||_F
   /// Whether the factors (for an estimate: R and Q times its vectors) are finite. The errors may be NaN otherwise.
   bool finite = true;
 };
@@ -33,7 +34,8 @@ QrBounds qr_bounds(index_t m, index_t n);
 template <class T>
 QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const HostMatrix<T>& q);
 
-/// Returns ||R^T R x - A^T A x|| / (||A||_F^2 ||x||) for a random x: at most twice the backward error. Needs no Q.
+/// Returns ||R^T R x - A^T A x|| / (||A||_F^2 ||x||) for a random x and real numbers: at most twice the backward error.
+/// Needs no Q.
 template <class T>
 double gram_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::uint64_t seed);
 
@@ -58,7 +60,8 @@ class QrSample {
   QrError error(const HostMatrix<T>& a, const HostMatrix<T>& product) const;
 
  private:
-  void set_block(index_t rows, const std::vector<double>& first, std::uint64_t seed);
+  using Wide = with_parts<T, double>;
+  void set_block(index_t rows, const std::vector<Wide>& first, std::uint64_t seed);
   index_t n_, k_, vectors_;
   index_t columns_;  // columns of the block's first part
   bool whole_ = true;

@@ -18,15 +18,22 @@ struct Scaling {
   explicit Scaling(int exponent)
       : first(std::ldexp(1.0, -exponent / 2)), rest(std::ldexp(1.0, exponent / 2 - exponent)) {}
   double first, rest;
-  double operator()(double x) const { return x * first * rest; }
+  template <class Wide>
+  Wide operator()(Wide x) const {
+    return x * first * rest;
+  }
 };
 
-inline long double sum_of_squares(const double* x, std::size_t count) {
+template <class Wide>
+long double sum_of_squares(const Wide* x, std::size_t count) {
   long double sum = 0;
-  for (std::size_t e = 0; e < count; ++e) sum += static_cast<long double>(x[e]) * x[e];
+  for (std::size_t e = 0; e < count; ++e) sum += std::norm(with_parts<Wide, long double>(x[e]));
   return sum;
 }
-inline long double sum_of_squares(const std::vector<double>& x) { return sum_of_squares(x.data(), x.size()); }
+template <class Wide>
+long double sum_of_squares(const std::vector<Wide>& x) {
+  return sum_of_squares(x.data(), x.size());
+}
 
 /// Returns the loss of entries of an m x n matrix that are too small for T, a few roundings per column's reflector, in
 /// units of 2^exponent.
@@ -34,7 +41,7 @@ template <class T>
 long double lost(index_t m, index_t n, int exponent) {
   const long double entries = static_cast<long double>(m) * static_cast<long double>(n);
   return std::ldexp(4 * static_cast<long double>(std::min(m, n) + 1) * std::sqrt(entries) *
-                        static_cast<long double>(std::numeric_limits<T>::denorm_min()),
+                        static_cast<long double>(std::numeric_limits<real_t<T>>::denorm_min()),
                     -exponent);
 }
 
@@ -42,7 +49,8 @@ long double lost(index_t m, index_t n, int exponent) {
 /// third of T's digits must be right.
 template <class T>
 double backward_error(long double distance, long double norm, int exponent, long double loss) {
-  const long double most = std::sqrt(norm) * std::cbrt(static_cast<long double>(std::numeric_limits<T>::epsilon()));
+  const long double most =
+      std::sqrt(norm) * std::cbrt(static_cast<long double>(std::numeric_limits<real_t<T>>::epsilon()));
   const long double error = std::sqrt(distance), forgiven = std::min(loss, most),
                     excess = error > forgiven ? error - forgiven : error - error;
   return static_cast<double>(norm > 0 ? excess / std::sqrt(norm) : std::ldexp(excess, exponent));

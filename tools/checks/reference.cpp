@@ -13,17 +13,21 @@ namespace tesela {
 namespace {
 
 /// Squares and their sums are long double, whose exponent range holds the square of any double.
-long double square(long double x) { return x * x; }
+template <class X>
+long double square(X x) {
+  return std::norm(with_parts<X, long double>(x));
+}
 
 template <class T>
 bool all_finite(const T* x, index_t count) {
   bool finite = true;
-  for (index_t i = 0; i < count; ++i) finite &= std::isfinite(x[i]);
+  for (index_t i = 0; i < count; ++i) finite &= is_finite(x[i]);
   return finite;
 }
 
 /// Scales the largest of the numbers near 1 by a power of two, and returns its exponent.
-int scale(std::vector<double>& x) {
+template <class Wide>
+int scale(std::vector<Wide>& x) {
   const auto count = static_cast<index_t>(x.size());
   const int exponent = largest_exponent(count, x.data());
   scale_by_power_of_two(std::span(x.data(), static_cast<std::size_t>(count)), -exponent);
@@ -32,13 +36,14 @@ int scale(std::vector<double>& x) {
 
 /// Returns columns [first, first + count) of op(X), an r-row matrix, in double precision.
 template <class T>
-std::vector<double> columns_of(Op op, const T* x, Shape stored, index_t first, index_t count) {
+std::vector<with_parts<T, double>> columns_of(Op op, const T* x, Shape stored, index_t first, index_t count) {
+  using Wide = with_parts<T, double>;
   const index_t rows = apply(op, stored).rows;
-  std::vector<double> out(static_cast<std::size_t>(rows * count));
+  std::vector<Wide> out(static_cast<std::size_t>(rows * count));
   for (index_t j = 0; j < count; ++j)
     for (index_t i = 0; i < rows; ++i)
       out[static_cast<std::size_t>(i + j * rows)] =
-          static_cast<double>(op == Op::none ? x[i + (first + j) * stored.rows] : x[(first + j) + i * stored.rows]);
+          apply_to(op, Wide(op == Op::none ? x[i + (first + j) * stored.rows] : x[(first + j) + i * stored.rows]));
   return out;
 }
 
@@ -48,13 +53,15 @@ template <class T>
 ProductError product_error(const ProductProblem<T>& p, const std::vector<index_t>& rows) {
   if (p.m == 0 || p.n == 0) return {};
   const auto r = static_cast<index_t>(rows.size());
-  const auto alpha = static_cast<long double>(p.alpha), beta = static_cast<long double>(p.beta);
+  using Wide = with_parts<T, double>;
+  using Widest = with_parts<T, long double>;
+  const Widest alpha = p.alpha, beta = p.beta;
   long double norm_a = 0, norm_b = 0, norm_c = 0, error = 0;
-  std::vector<double> a(static_cast<std::size_t>(r * p.k));
+  std::vector<Wide> a(static_cast<std::size_t>(r * p.k));
   for (index_t l = 0; l < p.k; ++l)
     for (index_t i = 0; i < r; ++i) {
       const index_t row = rows[static_cast<std::size_t>(i)];
-      const double value = static_cast<double>(p.op_a == Op::none ? p.a[row + l * p.m] : p.a[l + row * p.k]);
+      const Wide value = apply_to(p.op_a, Wide(p.op_a == Op::none ? p.a[row + l * p.m] : p.a[l + row * p.k]));
       a[static_cast<std::size_t>(i + l * r)] = value;
       norm_a += square(value);
     }
@@ -64,26 +71,25 @@ ProductError product_error(const ProductProblem<T>& p, const std::vector<index_t
   for (index_t first = 0; first < p.n; first += width) {
     const index_t count = std::min(width, p.n - first);
     auto b = columns_of(p.op_b, p.b, apply(p.op_b, {p.k, p.n}), first, count);
-    for (const double value : b) norm_b += square(value);
+    for (const Wide value : b) norm_b += square(value);
     const int exponent = exponent_a + scale(b);  // exponent of a product of both, which may overflow
-    std::vector<double> c(static_cast<std::size_t>(r * count), 0.0);
+    std::vector<Wide> c(static_cast<std::size_t>(r * count));
     if (r > 0 && p.k > 0)
-      blas::gemm<double>(Op::none, Op::none, r, count, p.k, 1.0, a.data(), r, b.data(), p.k, 0.0, c.data(), r);
+      blas::gemm<Wide>(Op::none, Op::none, r, count, p.k, 1, a.data(), r, b.data(), p.k, 0, c.data(), r);
     for (index_t j = 0; j < count; ++j)
       for (index_t i = 0; i < r; ++i) {
         const index_t at = rows[static_cast<std::size_t>(i)] + (first + j) * p.m;
-        long double reference =
-            alpha * std::ldexp(static_cast<long double>(c[static_cast<std::size_t>(i + j * r)]), exponent);
+        Widest reference = alpha * times_power_of_two(Widest(c[static_cast<std::size_t>(i + j * r)]), exponent);
         if (p.beta != T(0)) {
-          const auto before = static_cast<long double>(p.c_before[at]);
+          const Widest before = p.c_before[at];
           reference += beta * before;
           norm_c += square(before);
         }
-        error += square(static_cast<long double>(p.c[at]) - reference);
+        error += square(Widest(p.c[at]) - reference);
       }
   }
-  return product_error_of({error, norm_a, norm_b, norm_c, alpha, beta,
-                           static_cast<long double>(std::numeric_limits<T>::min()), r, p.n, p.k,
+  return product_error_of({error, norm_a, norm_b, norm_c, std::abs(alpha), std::abs(beta),
+                           static_cast<long double>(std::numeric_limits<real_t<T>>::min()), r, p.n, p.k,
                            all_finite(p.c, p.m * p.n)});
 }
 
@@ -105,7 +111,9 @@ ProductError product_error_of(const ProductSums& p) {
 
 template <class T>
 double product_bound(index_t k) {
-  return std::min((static_cast<double>(k) + 8) * static_cast<double>(std::numeric_limits<T>::epsilon()), useful_bound);
+  return std::min((static_cast<double>(is_complex<T> ? 2 * k : k) + 8) *
+                      static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
+                  useful_bound);
 }
 
 std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed) {
@@ -124,9 +132,13 @@ std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed) {
   return rows;
 }
 
-template double product_bound<float>(index_t);
-template double product_bound<double>(index_t);
-template ProductError product_error(const ProductProblem<float>&, const std::vector<index_t>&);
-template ProductError product_error(const ProductProblem<double>&, const std::vector<index_t>&);
+#define TESELA_INSTANTIATE(T)                \
+  template double product_bound<T>(index_t); \
+  template ProductError product_error(const ProductProblem<T>&, const std::vector<index_t>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 #include <tesela/tiles/block_cyclic.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -42,8 +43,9 @@ ProductError product_error(const ProductProblem<T>& problem, const std::vector<i
 
 /// Squares of Frobenius norms, of the compared rows and of B, which determine the error.
 struct ProductSums {
-  long double error = 0, norm_a = 0, norm_b = 0, norm_c = 0, alpha = 1, beta = 0;
-  long double smallest = 0;  ///< smallest normal number of the precision
+  long double error = 0, norm_a = 0, norm_b = 0, norm_c = 0;
+  long double alpha = 1, beta = 0;  ///< magnitudes of the factors
+  long double smallest = 0;         ///< smallest normal number of the precision
   index_t rows = 0, n = 0, k = 0;
   bool finite = true;
 };
@@ -61,7 +63,8 @@ template <class T>
 ProductError product_error(const Runtime& runtime, const ProductParts<T>& parts, const std::vector<index_t>& rows);
 
 /// Returns the bound of `scaled` for a product computed in T in any order, with k terms per entry: min((k + 8) eps,
-/// 0.01). Half of it is Wilkinson's bound for C, the other half covers the reference.
+/// 0.01). Half of it is Wilkinson's bound for C, the other half covers the reference. A complex term is two real ones
+/// in each part, so that k is twice as large.
 template <class T>
 double product_bound(index_t k);
 
@@ -71,7 +74,7 @@ struct ProductEntry {
   double sum = 0, bound = 0;
 };
 
-/// Sums the k terms a(l) b(l), given in T.
+/// Sums the k real terms a(l) b(l), given in T.
 template <class T, class A, class B>
 ProductEntry product_entry(index_t k, const A& a, const B& b) {
   long double sum = 0;

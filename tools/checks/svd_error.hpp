@@ -40,4 +40,24 @@ double singular_value_error(const std::vector<double>& values, const std::vector
 template <class T>
 double norm_drift(const HostMatrix<T>& a, const std::vector<double>& values);
 
+/// Returns ||A - U S V^T||_2 / ||A||_2 for U and V with a column for each value: by LAPACK's gesdd up to min(m, n) =
+/// 512, beyond it by 60 steps of power iteration, which may be a few percent too small. `norm` is ||A||_2.
+template <class T>
+double low_rank_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& u,
+                      const HostMatrix<T>& v, double norm);
+
+/// Largest errors over a batch of matrices, as in SvdError.
+struct SvdBatchError {
+  double value = 0;  ///< difference from LAPACK's gesdd, relative to ||A||_2
+  SvdError vectors;
+  double rounding = 0;   ///< smallest number of T divided by the least norm: error of values near zero
+  index_t matrices = 0;  ///< number of measured matrices
+};
+
+/// Measures at most `most` evenly spaced matrices of a batch: `a` is m x (n K), values min(m, n) x K, u and v hold the
+/// vectors of all matrices side by side, or are null.
+template <class T>
+SvdBatchError svd_batch_error(const HostMatrix<T>& a, const HostMatrix<T>& values, const HostMatrix<T>* u,
+                              const HostMatrix<T>* v, index_t most);
+
 }  // namespace tesela

@@ -28,7 +28,7 @@ inline std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 /// Largest |e| of a scaling by 2^e that leaves room for sums.
 template <class T>
-constexpr int most = std::numeric_limits<T>::max_exponent - 24;
+constexpr int most = std::numeric_limits<real_t<T>>::max_exponent - 24;
 
 /// Returns the exponent of `size`: 0 for zero, the largest for an infinite size.
 template <class T>
@@ -50,7 +50,7 @@ HostMatrix<T> random_columns(index_t n, std::uint64_t seed) {
 /// Sets x(i) *= 2^(sign exponents(i) + shift).
 template <class T>
 void scale(T* x, const Exponents& exponents, int sign, int shift) {
-  for (std::size_t i = 0; i < exponents.size(); ++i) x[i] = std::ldexp(x[i], sign * exponents[i] + shift);
+  for (std::size_t i = 0; i < exponents.size(); ++i) x[i] = times_power_of_two(x[i], sign * exponents[i] + shift);
 }
 
 /// Returns the exponent of the largest element of each row.
@@ -58,8 +58,8 @@ template <class T>
 Exponents sizes_of_rows(const HostMatrix<T>& a) {
   Exponents sizes;
   for (index_t i = 0; i < a.rows(); ++i) {
-    T size = 0;
-    for (index_t j = 0; j < a.cols(); ++j) size = std::abs(a(i, j)) <= size ? size : std::abs(a(i, j));
+    real_t<T> size = 0;
+    for (index_t j = 0; j < a.cols(); ++j) size = largest_part(a(i, j)) <= size ? size : largest_part(a(i, j));
     sizes.push_back(exponent_of(size));
   }
   return sizes;
@@ -73,12 +73,13 @@ int shift_for(const Exponents& rows, const Exponents& columns) {
     for (const int x : e) found = std::max(found, sign * x);
     return found;
   };
-  const int digits = std::numeric_limits<T>::digits;
+  const int digits = std::numeric_limits<real_t<T>>::digits;
   return -std::max({0, largest(rows, 1) + 8 - most<T>, largest(columns, -1) + digits - most<T>});
 }
 
-inline double length(const std::vector<double>& x) {
-  return blas::nrm2<double>(static_cast<index_t>(x.size()), x.data());
+template <class Wide>
+double length(const std::vector<Wide>& x) {
+  return blas::nrm2<Wide>(static_cast<index_t>(x.size()), x.data());
 }
 
 /// Returns the largest ||E^-1 x 2^-shift - w|| / ||w|| of all columns, or without `subtract` ||E^-1 x 2^-shift|| /
@@ -86,13 +87,14 @@ inline double length(const std::vector<double>& x) {
 template <class T>
 double largest_ratio(const HostMatrix<T>& x, index_t first, const Exponents& columns, int shift, const HostMatrix<T>& w,
                      bool subtract) {
+  using Wide = with_parts<T, double>;
   double worst = 0;
   for (index_t k = 0; k < samples; ++k) {
-    std::vector<double> difference, known;
+    std::vector<Wide> difference, known;
     for (index_t i = 0; i < x.rows(); ++i) {
-      known.push_back(static_cast<double>(w(i, k)));
-      const double found = std::ldexp(static_cast<double>(x(i, first + k)), columns[at(i)] - shift);
-      difference.push_back(found - (subtract ? known.back() : 0));
+      known.push_back(Wide(w(i, k)));
+      const Wide found = times_power_of_two(Wide(x(i, first + k)), columns[at(i)] - shift);
+      difference.push_back(found - (subtract ? known.back() : Wide(0)));
     }
     const double ratio = length(difference) / length(known);
     if (!(ratio <= worst)) worst = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
@@ -104,7 +106,7 @@ double largest_ratio(const HostMatrix<T>& x, index_t first, const Exponents& col
 /// and the condition alone decides.
 template <class T>
 DirectStatus status_of(const DirectSolve& solve, bool estimated = true) {
-  const double loss = solve.condition * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double loss = solve.condition * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   if (!(loss <= 1)) return DirectStatus::singular;
   if (!(solve.error <= 0.1)) return DirectStatus::inaccurate;
   if (loss <= 0.01) return solve.error <= 0.01 ? DirectStatus::ok : DirectStatus::doubtful;
@@ -117,8 +119,8 @@ double norm_of(const HostMatrix<T>& products, const Exponents& exponents) {
   double size = 0;
   for (index_t k = 0; k < samples; ++k)
     for (index_t i = 0; i < products.rows(); ++i)
-      size = std::hypot(size, std::ldexp(static_cast<double>(products(i, k)), -exponents[at(i)]));
-  return size * std::sqrt(3.0 / samples);  // uniform numbers have the variance 1/3
+      size = std::hypot(size, std::abs(times_power_of_two(with_parts<T, double>(products(i, k)), -exponents[at(i)])));
+  return size * std::sqrt(3.0 / (is_complex<T> ? 2 * samples : samples));  // uniform parts have the variance 1/3
 }
 
 /// Replaces units that begin with the rows as units_of does: by units that begin with the columns, or by units from the
@@ -127,7 +129,7 @@ template <class T, class System>
 double improve_units(System& system, const HostMatrix<T>& w, Exponents& rows, Exponents& columns) {
   const int left = spread(columns);
   if (left <= small_spread) return 0;
-  Exponents first = sizes_of_rows(system.product(Op::transpose, w));
+  Exponents first = sizes_of_rows(system.product(adjoint<T>, w));
   const auto products = [&] {  // A E w for E = 2^-first
     const int shift = shift_for<T>(rows, first);
     HostMatrix<T> scaled = w.clone();
@@ -185,7 +187,7 @@ std::optional<DirectSolve> solve_with_estimates(System& system, bool may_scale) 
   Exponents rows = sizes_of_rows(system.product(Op::none, w));
   HostMatrix<T> scaled = random_columns<T>(n, 2);
   for (index_t k = 0; k < samples; ++k) scale(&scaled(0, k), rows, -1, 0);
-  const HostMatrix<T> across = system.product(Op::transpose, scaled);
+  const HostMatrix<T> across = system.product(adjoint<T>, scaled);
   Exponents columns = sizes_of_rows(across);
   if (may_scale && system.leaves_range(rows, columns, across)) return std::nullopt;
   if (may_scale && system.may_scale_rows(rows)) return solve_in_units<T>(system);
@@ -212,7 +214,7 @@ std::optional<DirectSolve> solve_with_estimates(System& system, bool may_scale) 
       size * std::sqrt(static_cast<double>(n)) * largest_ratio(probes, samples, columns, shift, w, false);
   result.status = status_of<T>(result);
   if (result.status == DirectStatus::singular &&
-      !(system.growth(rows, columns) * static_cast<double>(std::numeric_limits<T>::epsilon()) <= 0.01))
+      !(system.growth(rows, columns) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) <= 0.01))
     result.status = DirectStatus::inaccurate;
   return result;
 }
@@ -224,8 +226,10 @@ DirectSolve solve_positive_with_estimates(System& system, std::span<const T> dia
   const auto n = static_cast<index_t>(diagonal.size());
   DirectSolve result;
   Exponents units;
-  for (const T a : diagonal)  // also of subnormal numbers, which exponent_of moves nearer to 1
+  for (const T element : diagonal) {  // also of subnormal numbers, which exponent_of moves nearer to 1
+    const real_t<T> a = real_part(element);
     units.push_back(a != 0 && std::isfinite(a) ? std::ilogb(a) / 2 : exponent_of(a) / 2);
+  }
   const int shift = shift_for<T>(units, units);
   const HostMatrix<T> w = random_columns<T>(n, 1);
   HostMatrix<T> probes = w.clone();

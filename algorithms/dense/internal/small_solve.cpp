@@ -13,7 +13,7 @@ namespace {
 template <class T>
 index_t not_finite_column(const MatrixView<T>& b) {
   for (index_t j = 0; j < b.cols; ++j)
-    if (!std::all_of(b.data + j * b.ld, b.data + j * b.ld + b.rows, [](T x) { return std::isfinite(x); })) return j + 1;
+    if (!std::all_of(b.data + j * b.ld, b.data + j * b.ld + b.rows, [](T x) { return is_finite(x); })) return j + 1;
   return 0;
 }
 
@@ -37,7 +37,8 @@ index_t first_refused(const MatrixView<T>& a, F accepted) {
 template <class T, class F>
 void scale_elements(const MatrixView<T>& a, const F& exponent) {
   for (index_t j = 0; j < a.cols; ++j)
-    for (index_t i = 0; i < a.rows; ++i) a.data[i + j * a.ld] = std::ldexp(a.data[i + j * a.ld], exponent(i, j));
+    for (index_t i = 0; i < a.rows; ++i)
+      a.data[i + j * a.ld] = times_power_of_two(a.data[i + j * a.ld], exponent(i, j));
 }
 
 template <class T>
@@ -54,13 +55,13 @@ struct HostSystem {
   template <class F>
   void visit(const F& f) const {
     for (index_t j = 0; j < n(); ++j)
-      for (index_t i = 0; i < n(); ++i) f(i, j, a.data[i + j * a.ld]);
+      for (index_t i = 0; i < n(); ++i) f(i, j, largest_part(a.data[i + j * a.ld]));
   }
   bool leaves_range(const Exponents& rows_of_a, const Exponents& columns, const HostMatrix<T>& across) const {
     SystemRange range{.rows = rows_of_a, .columns = columns};
     for (index_t j = 0; j < n(); ++j) {
       bool zero = true;
-      for (index_t k = 0; k < across.cols(); ++k) zero = zero && across(j, k) == 0;
+      for (index_t k = 0; k < across.cols(); ++k) zero = zero && across(j, k) == T(0);
       range.vanished = range.vanished || zero;
     }
     Block<const T> right;
@@ -71,7 +72,7 @@ struct HostSystem {
   index_t factor() {
     swaps.resize(at(n()));
     lapack::getrf(n(), n(), a.data, a.ld, swaps.data());
-    return first_refused(a, [](T u) { return u != 0 && std::isfinite(u); });
+    return first_refused(a, [](T u) { return u != T(0) && is_finite(u); });
   }
   void apply(T* x, index_t columns, index_t ld) const {
     for (index_t j = 0; j < columns; ++j)
@@ -105,7 +106,7 @@ struct HostSystem {
     for (index_t j = 0; j < n(); ++j)
       for (index_t i = 0; i <= j; ++i) {
         const int exponent = of_rows[at(order[at(i)])] + of_columns[at(j)];
-        const double size = std::abs(std::ldexp(static_cast<double>(a.data[i + j * a.ld]), -exponent));
+        const double size = std::abs(times_power_of_two(with_parts<T, double>(a.data[i + j * a.ld]), -exponent));
         if (!(size <= most_yet)) most_yet = size;
       }
     return most_yet;
@@ -118,7 +119,7 @@ struct PositiveHostSystem {
 
   index_t factor() const { return cholesky_here(a).place; }
   void apply(T* x, index_t columns, index_t ld) const {
-    blas::trsm(Op::transpose, a.rows, columns, a.data, a.ld, x, ld);
+    blas::trsm(adjoint<T>, a.rows, columns, a.data, a.ld, x, ld);
     blas::trsm(Op::none, a.rows, columns, a.data, a.ld, x, ld);
   }
   void solve(HostMatrix<T>& probes, DirectSolve& result) const {
@@ -147,7 +148,7 @@ DirectSolve cholesky_here(const MatrixView<T>& a) {
   DirectSolve result;
   const index_t n = a.rows;
   result.place = lapack::potrf(n, a.data, a.ld);
-  if (result.place == 0) result.place = first_refused(a, [](T r) { return r > 0 && std::isfinite(r); });
+  if (result.place == 0) result.place = first_refused(a, [](T r) { return real_part(r) > 0 && is_finite(r); });
   if (result.place > 0) result.status = DirectStatus::not_positive;
   for (index_t j = 0; j < n; ++j) std::fill(a.data + j + 1 + j * a.ld, a.data + n + j * a.ld, T(0));
   return result;
@@ -159,6 +160,8 @@ DirectSolve cholesky_here(const MatrixView<T>& a) {
   template DirectSolve cholesky_here(const MatrixView<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

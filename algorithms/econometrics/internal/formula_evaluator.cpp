@@ -1,5 +1,6 @@
 #include <tesela/algorithms/econometrics/internal/formula_evaluator.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/io/csv_column.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/econometrics/internal/formula_values.hpp>
+#include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
 #include <array>
@@ -68,12 +69,6 @@ Values by_value(Values factor, const std::vector<double>& values) {
 }
 
 }  // namespace
-
-std::string shortest(double x) {
-  std::array<char, 40> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), x);
-  return std::string(text.data(), end);
-}
 
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t most = 5;

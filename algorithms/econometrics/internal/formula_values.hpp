@@ -46,7 +46,4 @@ std::string some_of(const std::vector<std::string>& names);
 /// otherwise an empty text.
 std::string similar_name(const std::vector<std::string>& names, const std::string& name);
 
-/// Returns the shortest decimal text that gives x.
-std::string shortest(double x);
-
 }  // namespace tesela::formulas

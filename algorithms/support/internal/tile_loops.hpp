@@ -19,6 +19,12 @@ void require_blas_sizes(const char* routine, const char* name, const TileMatrix<
           ", exceeds BLAS's integers");
 }
 
+/// Returns the workers for tasks on elements of T: no GPUs for complex numbers, whose kernels have no CUDA variant.
+template <class T>
+WorkerCounts workers_for(const Runtime& runtime) {
+  return is_complex<T> ? WorkerCounts(runtime.cpus(), 0) : WorkerCounts(runtime);
+}
+
 /// Returns a priority that keeps a column (or row) of tiles on one GPU, if there are GPUs.
 inline Priority on_column(index_t j, int value = 0) {
   Priority priority = on_gpu_number(static_cast<std::size_t>(j));

@@ -7,9 +7,13 @@ namespace {
 
 using blas::Triangle;
 
-Op flip(Op op) { return op == Op::none ? Op::transpose : Op::none; }
+/// Returns the operator of op(A)^H.
+template <class T>
+Op flip(Op op) {
+  return op == Op::none ? adjoint<T> : Op::none;
+}
 
-/// Block whose rows Q changes: of C, or of its transpose if Q multiplies from the right.
+/// Block whose rows Q changes: of C, or of its adjoint if Q multiplies from the right.
 template <class T>
 struct View {
   Side side;
@@ -29,11 +33,11 @@ void combine(index_t k, index_t n, T factor, View<const T> x, View<T> y) {
     }
 }
 
-/// Computes W = V^T C + beta W for a rectangle of V.
+/// Computes W = V^H C + beta W for a rectangle of V.
 template <class T>
 void gather(index_t rows, index_t width, index_t n, const T* v, index_t ldv, View<const T> c, T beta, View<T> w) {
   if (c.side == Side::left)
-    blas::gemm<T>(Op::transpose, Op::none, width, n, rows, 1, v, ldv, c.data, c.ld, beta, w.data, w.ld);
+    blas::gemm<T>(adjoint<T>, Op::none, width, n, rows, 1, v, ldv, c.data, c.ld, beta, w.data, w.ld);
   else
     blas::gemm<T>(Op::none, Op::none, n, width, rows, 1, c.data, c.ld, v, ldv, beta, w.data, w.ld);
 }
@@ -44,7 +48,7 @@ void scatter(index_t rows, index_t width, index_t n, const T* v, index_t ldv, Vi
   if (c.side == Side::left)
     blas::gemm<T>(Op::none, Op::none, rows, n, width, -1, v, ldv, w.data, w.ld, 1, c.data, c.ld);
   else
-    blas::gemm<T>(Op::none, Op::transpose, n, rows, width, -1, w.data, w.ld, v, ldv, 1, c.data, c.ld);
+    blas::gemm<T>(Op::none, adjoint<T>, n, rows, width, -1, w.data, w.ld, v, ldv, 1, c.data, c.ld);
 }
 
 /// Computes W = op(A) W with a triangle A.
@@ -53,7 +57,7 @@ void scale(Triangle shape, Op op, index_t k, index_t n, const T* a, index_t lda,
   if (w.side == Side::left)
     blas::trmm<T>(Side::left, shape, op, k, n, 1, a, lda, w.data, w.ld);
   else
-    blas::trmm<T>(Side::right, shape, flip(op), n, k, 1, a, lda, w.data, w.ld);
+    blas::trmm<T>(Side::right, shape, flip<T>(op), n, k, 1, a, lda, w.data, w.ld);
 }
 
 template <class T>
@@ -61,7 +65,7 @@ View<const T> read(View<T> x) {
   return {x.side, x.data, x.ld};
 }
 
-/// Computes W = V^T C, + C1 if that is not null.
+/// Computes W = V^H C, + C1 if that is not null.
 template <class T>
 void multiply(const BlockVectors<T>& v, index_t n, View<const T> c1, View<const T> c, View<T> w) {
   const index_t k = v.triangle, right_of = v.width - k;
@@ -69,7 +73,7 @@ void multiply(const BlockVectors<T>& v, index_t n, View<const T> c1, View<const 
   const View<const T> c_triangle = c.from(v.triangle_row());
   if (k > 0) {
     combine<T, false>(k, n, 1, c_triangle, w);
-    scale(v.shape, Op::transpose, k, n, triangle, v.ld, w);
+    scale(v.shape, adjoint<T>, k, n, triangle, v.ld, w);
     gather(k, right_of, n, triangle + k * v.ld, v.ld, c_triangle, T(0), w.from(k));
     if (c1.data != nullptr) combine<T, true>(v.width, n, 1, c1, w);
   } else if (c1.data != nullptr) {
@@ -91,7 +95,7 @@ void apply(const BlockVectors<T>& v, Side side, Op op, const T* t, index_t ldt, 
            index_t ldc, T* work, index_t ldw) {
   const View<T> identity_rows{side, c1, ldc1}, rows{side, c, ldc}, w{side, work, ldw};
   multiply(v, n, read(identity_rows), read(rows), w);
-  scale(Triangle::upper, side == Side::left ? op : flip(op), v.width, n, t, ldt, w);
+  scale(Triangle::upper, side == Side::left ? op : flip<T>(op), v.width, n, t, ldt, w);
   if (c1 != nullptr) combine<T, true>(v.width, n, -1, read(w), identity_rows);
   scatter(v.full, v.width, n, v.data + v.full_row(), v.ld, read(w), rows.from(v.full_row()));
   if (const index_t k = v.triangle; k > 0) {
@@ -110,13 +114,15 @@ void join(index_t k1, index_t k2, T* t, index_t ldt) {
   blas::trmm<T>(Side::right, Triangle::upper, Op::none, k1, k2, 1, t12 + k1, ldt, t12, ldt);
 }
 
-template void multiply(const BlockVectors<float>&, index_t, const float*, index_t, float*, index_t);
-template void apply(const BlockVectors<float>&, Side, Op, const float*, index_t, index_t, float*, index_t, float*,
-                    index_t, float*, index_t);
-template void join(index_t, index_t, float*, index_t);
-template void multiply(const BlockVectors<double>&, index_t, const double*, index_t, double*, index_t);
-template void apply(const BlockVectors<double>&, Side, Op, const double*, index_t, index_t, double*, index_t, double*,
-                    index_t, double*, index_t);
-template void join(index_t, index_t, double*, index_t);
+#define TESELA_INSTANTIATE(T)                                                                                     \
+  template void multiply(const BlockVectors<T>&, index_t, const T*, index_t, T*, index_t);                        \
+  template void apply(const BlockVectors<T>&, Side, Op, const T*, index_t, index_t, T*, index_t, T*, index_t, T*, \
+                      index_t);                                                                                   \
+  template void join(index_t, index_t, T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels::internal

@@ -1,4 +1,5 @@
 #include <tesela/codelets/qr/internal/householder.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -170,18 +171,28 @@ class Panel {
 
 template <class T>
 void geqrt_panel(index_t m, index_t width, T* a, index_t lda, T* t, index_t ldt) {
-  Panel<T>(width, a, lda, t, ldt, {a + width, m - width, lda}).factor_lower();
+  if constexpr (is_complex<T>)
+    lapack::geqrt2(m, width, a, lda, t, ldt);
+  else
+    Panel<T>(width, a, lda, t, ldt, {a + width, m - width, lda}).factor_lower();
 }
 
 template <class T>
 void tpqrt_panel(index_t full, index_t trapezoid, index_t width, T* r, index_t ldr, T* b, index_t ldb, T* t,
                  index_t ldt) {
-  Panel<T>(width, r, ldr, t, ldt, {b, full, ldb}).factor_upper(trapezoid, b + full, ldb);
+  if constexpr (is_complex<T>)
+    lapack::tpqrt2(full + trapezoid, width, trapezoid, r, ldr, b, ldb, t, ldt);
+  else
+    Panel<T>(width, r, ldr, t, ldt, {b, full, ldb}).factor_upper(trapezoid, b + full, ldb);
 }
 
-template void geqrt_panel(index_t, index_t, float*, index_t, float*, index_t);
-template void geqrt_panel(index_t, index_t, double*, index_t, double*, index_t);
-template void tpqrt_panel(index_t, index_t, index_t, float*, index_t, float*, index_t, float*, index_t);
-template void tpqrt_panel(index_t, index_t, index_t, double*, index_t, double*, index_t, double*, index_t);
+#define TESELA_INSTANTIATE(T)                                            \
+  template void geqrt_panel(index_t, index_t, T*, index_t, T*, index_t); \
+  template void tpqrt_panel(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels::internal

@@ -8,10 +8,10 @@ namespace tesela::kernels::internal {
 inline constexpr index_t panel_width = 8;
 
 /// Factors a narrow m x width panel A = Q R, m >= width, and computes T (LAPACK geqr2). R is in the upper triangle, V
-/// below, and Q = I - V T V^T with T in the upper triangle of t.
+/// below, and Q = I - V T V^H with T in the upper triangle of t.
 ///
 /// As in LAPACK, R_jj = -sign(alpha) norm, and tau = 0 for a column that is zero below its diagonal. Squares of tiny or
-/// huge elements are not lost.
+/// huge elements are not lost. Complex panels are LAPACK's, and R_jj is real as well.
 template <class T>
 void geqrt_panel(index_t m, index_t width, T* a, index_t lda, T* t, index_t ldt);
 

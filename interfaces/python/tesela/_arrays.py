@@ -18,6 +18,14 @@ Array = NDArray[Any]
 FOLDER = os.path.dirname(__file__)
 
 
+def numbers(a: ArrayLike, name: str) -> Array:
+    """Returns an array as `real`, or of native complex64 or complex128."""
+    array = np.asarray(a)
+    if array.dtype.kind != "c" or isinstance(a, np.ma.MaskedArray):
+        return real(a, name)
+    return array.astype(np.complex64 if array.dtype.itemsize == 8 else np.complex128, copy=False)
+
+
 def real(a: ArrayLike, name: str) -> Array:
     """Returns an array of native float32 or float64. Integers and longer numbers become float64, float16
     becomes float32."""
@@ -31,12 +39,13 @@ def real(a: ArrayLike, name: str) -> Array:
         return array.astype(np.float64)
     if dtype.kind == "f":
         return array.astype(np.float32)
-    raise TypeError(f"{name} has numbers of type {dtype}, not of float32 or float64")
+    hint = "; complex numbers work in matmul, cholesky, solve and qr" if dtype.kind == "c" else ""
+    raise TypeError(f"{name} has numbers of type {dtype}, not of float32 or float64{hint}")
 
 
-def matrix(a: ArrayLike, name: str, square: bool = True) -> Array:
+def matrix(a: ArrayLike, name: str, square: bool = True, convert: Callable[[ArrayLike, str], Array] = real) -> Array:
     """Returns a matrix or a stack of them. Throws LinAlgError for other dimensions, and unless each is square."""
-    array = real(a, name)
+    array = convert(a, name)
     if array.ndim < 2:
         raise np.linalg.LinAlgError(f"{name} has {array.ndim} dimensions; it must be a matrix or a stack of matrices")
     if square and array.shape[-1] != array.shape[-2]:
@@ -83,16 +92,25 @@ def plain(*arrays: ArrayLike) -> bool:
 def each(function: Callable[..., Any], dimensions: tuple[int, ...], *arrays: Array) -> Any:
     """Calls a function for each matrix of stacks, and stacks its results.
 
-    `dimensions` has the dimensions of one item of each array; leading dimensions are broadcast as NumPy's.
+    `dimensions` has the dimensions of one item of each array; leading dimensions are broadcast as NumPy's. The message
+    of a LinAlgError begins with the place of its item.
     """
     shape = np.broadcast_shapes(*(a.shape[: a.ndim - d] for a, d in zip(arrays, dimensions)))
     if shape == ():
         return function(*arrays)
     items = [np.broadcast_to(a, shape + a.shape[a.ndim - d:]) for a, d in zip(arrays, dimensions)]
-    results = [function(*(a[index] for a in items)) for index in np.ndindex(shape)]
+
+    def call(index: tuple[int, ...]) -> Any:
+        try:
+            return function(*(a[index] for a in items))
+        except np.linalg.LinAlgError as error:
+            error.args = (f"matrix {index if len(index) > 1 else index[0]} of the stack: {error}", *error.args[1:])
+            raise
+
+    results = [call(index) for index in np.ndindex(shape)]
     if not results:  # the shapes of one result
         samples = [np.eye(*a.shape[-d:], dtype=a.dtype) if d == 2 else
-                   np.full(a.shape[a.ndim - d:], 1 if a.dtype.kind == "f" else 0, a.dtype)
+                   np.full(a.shape[a.ndim - d:], 1 if a.dtype.kind in "fc" else 0, a.dtype)
                    for a, d in zip(arrays, dimensions)]
         results = [function(*samples)]
         return _joined(results, lambda x: np.empty(shape + np.shape(x[0]), np.asarray(x[0]).dtype))

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _tesela
-from ._arrays import Array, each, fail, finite, matrix, plain, real, warn
+from ._arrays import Array, each, fail, finite, matrix, numbers, plain, real, warn
 
 __all__ = ["cho_factor", "cho_solve", "cholesky", "lu", "lu_factor", "lu_solve", "qr", "qr_multiply",
            "solve_triangular"]
 
 
 def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """The Cholesky factor of a symmetric positive definite matrix: a = r' r, or with `lower` a = l l'.
+    """The Cholesky factor of a symmetric or Hermitian positive definite matrix: a = r' r, or with `lower` a = l l'.
 
     Reads only the triangle of `a` that the factor occupies; a stack of matrices gives a stack of factors.
 
@@ -33,7 +33,7 @@ def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check
     """
     if plain(a):
         return _tesela.cholesky(a, lower, overwrite_a=overwrite_a)
-    return each(lambda x: _tesela.cholesky(x, lower), (2,), matrix(a, "a"))
+    return each(lambda x: _tesela.cholesky(x, lower), (2,), matrix(a, "a", convert=numbers))
 
 
 def cho_factor(a: ArrayLike, lower: bool = False, overwrite_a: bool = False,
@@ -279,7 +279,7 @@ def qr(a: ArrayLike, overwrite_a: bool = False, mode: str = "full", pivoting: bo
     """
     if plain(a) and not pivoting and mode != "raw":
         return _tesela.qr(a, mode=mode, overwrite_a=overwrite_a)
-    array = real(a, "a")
+    array = real(a, "a") if pivoting or mode == "raw" else numbers(a, "a")
     if array.ndim < 2:
         raise ValueError("a must be a matrix")
     if array.ndim > 2 and mode == "raw":

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _banded, _factors, _tesela
-from ._arrays import Array, each, fail, finite, foreign, matrix, plain, real, warn
+from ._arrays import Array, each, fail, finite, foreign, matrix, numbers, plain, real, warn
 
-__all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul", "matmul_toeplitz", "pinv", "pinvh", "slogdet", "solve"]
+__all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul", "matmul_toeplitz", "pinvh", "slogdet", "solve"]
 
 STRUCTURES = {
     None: "general", "gen": "general", "general": "general",
@@ -42,8 +42,8 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
         Without effect: values that are not finite are an error.
     assume_a : {None, 'gen', 'pos', 'sym', 'her', 'diagonal', 'tridiagonal', 'banded', 'upper triangular', \
 'lower triangular'}
-        'pos': symmetric positive definite; 'sym' and 'her': symmetric, one triangle is read; or SciPy's long names.
-        None is 'gen'.
+        'pos': symmetric or Hermitian positive definite; 'sym' and 'her': symmetric, one triangle is read; or SciPy's
+        long names. None is 'gen'. Complex numbers need 'gen' or 'pos'.
     transposed : bool
         Solve a' x = b.
 
@@ -76,9 +76,9 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
         failure = error
     if getattr(failure, "status", None) in ("singular", "not finite", "not positive definite"):
         if not overwrite_a and not foreign(a):
-            finite_part(real(a, "a"), structure, lower)
+            finite_part(numbers(a, "a"), structure, lower)
         if not overwrite_b and not foreign(b):
-            finite(real(b, "b"), "b")
+            finite(numbers(b, "b"), "b")
     raise failure
 
 
@@ -97,11 +97,14 @@ def solve_all(a: ArrayLike, b: ArrayLike, structure: str, lower: bool, overwrite
     if direct and structure == "general" and not transposed:
         return _tesela.solve(a, b, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     if direct and structure == "positive definite" and hasattr(a, "T"):
-        return _tesela.solve(a.T if lower else a, b, assume_a="pos", overwrite_a=overwrite_a, overwrite_b=overwrite_b)
-    given, right = real(a, "a"), real(b, "b")
+        return _tesela.solve(upper(a) if lower else a, b, assume_a="pos", overwrite_a=overwrite_a, overwrite_b=overwrite_b)
+    given, right = numbers(a, "a"), numbers(b, "b")
+    if "c" in (given.dtype.kind, right.dtype.kind) and (transposed or
+                                                        structure not in ("general", "positive definite")):
+        raise TypeError("solve: complex numbers need assume_a='gen' or 'pos', and transposed=False")
     if given.size == 1 and given.ndim in (0, 2) and right.ndim < 2 or given.ndim == 0:
         return by_number(given, right)
-    given = matrix(given, "a")
+    given = matrix(given, "a", convert=numbers)
     if right.ndim == 0:
         raise ValueError("b must be a vector or a matrix")
     _factors.require_rows(given, right)
@@ -111,6 +114,11 @@ def solve_all(a: ArrayLike, b: ArrayLike, structure: str, lower: bool, overwrite
         structure = OTHER_TRIANGLE.get(structure, structure)
     dimensions = (2, min(right.ndim, 2))
     return each(lambda x, y: solve_one(x, y, structure, lower, overwrite_a, overwrite_b), dimensions, given, right)
+
+
+def upper(a: Any) -> Any:
+    """Returns the adjoint, whose upper triangle belongs to the lower triangle of a Hermitian a."""
+    return a.conj().T if "complex" in str(getattr(a, "dtype", "")) else a.T
 
 
 def by_number(a: Array, b: Array) -> Array:
@@ -126,7 +134,8 @@ def solve_one(a: Array, b: Array, structure: str, lower: bool, overwrite_a: bool
     if structure == "general":
         return _tesela.solve(a, b, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     if structure == "positive definite":
-        return _tesela.solve(a.T if lower else a, b, assume_a="pos", overwrite_a=overwrite_a, overwrite_b=overwrite_b)
+        return _tesela.solve(upper(a) if lower else a, b, assume_a="pos", overwrite_a=overwrite_a,
+                             overwrite_b=overwrite_b)
     if structure == "symmetric":
         triangle = np.tril(a) if lower else np.triu(a)
         whole = triangle + triangle.T
@@ -281,37 +290,6 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None, overwrite_a: b
 
 
 lstsq.__doc__ = _tesela.lstsq.__nb_signature__[0][1]
-
-
-def pinv(a: ArrayLike, rcond: float | None = None, hermitian: bool = False, *, return_rank: bool = False) -> Any:
-    """Compute the Moore-Penrose inverse: the least-squares solutions of least norm for all unit vectors.
-
-    Parameters
-    ----------
-    a : (..., m, n) array
-    rcond : float, optional
-        As in `lstsq`: singular values of a with columns of unit norm.
-    hermitian : bool
-        Whether a is symmetric: `pinvh` inverts its eigenvalues.
-    return_rank : bool
-        Return the rank, too.
-
-    Examples
-    --------
-    >>> import numpy as np, tesela
-    >>> np.round(tesela.pinv(np.array([[3.], [4.]])), 12)
-    array([[0.12, 0.16]])
-    """
-
-    if hermitian:
-        return pinvh(a, rtol=rcond, return_rank=return_rank)
-
-    def invert(a: Array) -> tuple[Any, int]:
-        found = _tesela.lstsq(a, np.eye(a.shape[0], dtype=a.dtype), rcond=rcond)
-        return found.x, found.rank
-
-    x, rank = each(invert, (2,), matrix(a, "a", square=False))
-    return (x, rank) if return_rank else x
 
 
 def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lower: bool = True,

@@ -1,7 +1,9 @@
+#include "tests/support/padded.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/variable.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/cholesky.hpp>
+#include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -12,15 +14,18 @@ using namespace tesela;
 
 namespace {
 
-/// Returns a symmetric positive definite matrix with a condition below 10, times 2^power.
+/// Returns a symmetric or Hermitian positive definite matrix with a condition below 10, times 2^power.
 template <class T>
 HostMatrix<T> matrix(index_t n, int power = 0) {
   HostMatrix<T> a(n, n);
   const Generator<T> element{Pattern::uniform, 0, n, 5};
+  const auto shift = static_cast<real_t<T>>((is_complex<T> ? 3 : 2) * std::sqrt(static_cast<double>(n)) + 1);
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i <= j; ++i)
-      a(i, j) = a(j, i) = std::ldexp(
-          element(i, j) + (i == j ? static_cast<T>(2 * std::sqrt(static_cast<double>(n)) + 1) : T(0)), power);
+    for (index_t i = 0; i <= j; ++i) {
+      const T x = i == j ? T(real_part(element(i, j)) + shift) : element(i, j);
+      a(i, j) = times_power_of_two(x, power);
+      a(j, i) = conj(a(i, j));
+    }
   return a;
 }
 
@@ -34,7 +39,7 @@ struct Answer {
 template <class T>
 Answer<T> solve(Runtime& runtime, const HostMatrix<T>& a, const HostMatrix<T>& b, TileShape tile) {
   const index_t n = a.rows(), r = b.cols(), ld = n + 3;
-  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const T nan = test::nan_of<T>;
   std::vector<T> memory(static_cast<std::size_t>(ld * std::max<index_t>(n, 1)), nan);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i <= j; ++i) memory[static_cast<std::size_t>(i + j * ld)] = a(i, j);
@@ -54,7 +59,7 @@ Answer<T> solve(Runtime& runtime, const HostMatrix<T>& a, const HostMatrix<T>& b
       if (i <= j)
         answer.r(i, j) = element;
       else if (i >= n || i / tile.mb != j / tile.mb)
-        REQUIRE(std::isnan(element));
+        REQUIRE(!is_finite(element));
     }
   return answer;
 }
@@ -69,16 +74,17 @@ void check(Runtime& runtime, index_t n, TileShape tile, int power = 0) {
   CAPTURE(error, bound);
   CHECK(error <= bound);
   CHECK(solution_error(a, b, answer.x) <= bound);
+  for (index_t j = 0; j < n; ++j) REQUIRE((real_part(answer.r(j, j)) > 0 && answer.r(j, j) == conj(answer.r(j, j))));
   if (n == 0) return;
   HostMatrix<T> known = a.clone();
   REQUIRE(lapack::potrf(n, known.data(), known.ld()) == 0);
   double apart = 0, largest = 0;
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i <= j; ++i) {
-      apart = std::max(apart, std::abs(static_cast<double>(known(i, j)) - static_cast<double>(answer.r(i, j))));
-      largest = std::max(largest, std::abs(static_cast<double>(known(i, j))));
+      apart = std::max(apart, static_cast<double>(std::abs(known(i, j) - answer.r(i, j))));
+      largest = std::max(largest, static_cast<double>(std::abs(known(i, j))));
     }
-  CHECK(apart <= 1e2 * static_cast<double>(std::numeric_limits<T>::epsilon()) * largest);
+  CHECK(apart <= 1e2 * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) * largest);
 }
 
 template <class T>
@@ -87,7 +93,7 @@ void check_all(Runtime& runtime, std::vector<index_t> orders) {
     for (const TileShape tile : {TileShape{16, 16}, {64, 64}, {200, 200}, {16, 48}, {64, 128}, {32, 1000}, {100, 100}})
       check<T>(runtime, n, tile);
   for (const int power : {-60, 60}) check<T>(runtime, 70, {32, 70}, power);
-  if (sizeof(T) == 8)
+  if (sizeof(real_t<T>) == 8)
     for (const int power : {-996, 996}) check<T>(runtime, 70, {32, 32}, power);
 }
 
@@ -96,7 +102,7 @@ void check_minors(Runtime& runtime) {
   constexpr index_t n = 100;
   for (const TileShape tile : {TileShape{33, 33}, TileShape{33, n}})
     for (const index_t order : {index_t{1}, index_t{33}, index_t{34}, index_t{70}, n})
-      for (const T bad : {T(-1), T(0), std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
+      for (const T bad : {T(-1), T(0), test::nan_of<T>, T(std::numeric_limits<real_t<T>>::infinity())}) {
         HostMatrix<T> a = matrix<T>(n);
         a(order - 1, order - 1) = bad;
         CAPTURE(tile.nb, order, bad);
@@ -110,7 +116,7 @@ void check_not_finite_b(Runtime& runtime) {
   const HostMatrix<T> a = matrix<T>(n);
   for (const TileShape tile : {TileShape{33, 33}, TileShape{33, n}})
     for (const index_t row : {index_t{0}, index_t{40}, n - 1})
-      for (const T bad : {std::numeric_limits<T>::quiet_NaN(), -std::numeric_limits<T>::infinity()}) {
+      for (const T bad : {test::nan_of<T>, T(-std::numeric_limits<real_t<T>>::infinity())}) {
         HostMatrix<T> r = a.clone(), x = HostMatrix<T>::zeros(n, 7);
         x(row, 4) = bad;
         Graph g(runtime);
@@ -139,6 +145,28 @@ WORKERS_TEMPLATE_TEST_CASE("Cholesky of blocks one after the other finds R and s
     for (const index_t n : {0, 1, 16, 70, 150})
       for (const TileShape tile : {TileShape{16, 16}, {33, 33}, {16, 48}, {32, 1000}})
         check<TestType>(runtime, n, tile);
+  }
+}
+
+CORES_TEMPLATE_TEST_CASE("Cholesky of Hermitian matrices finds R and solutions within the error bounds", "",
+                         std::complex<float>, std::complex<double>) {
+  check_all<TestType>(runtime, {0, 1, 2, 33, 64, 130});
+  check_minors<TestType>(runtime);
+  check_not_finite_b<TestType>(runtime);
+  const test::Variable blocks("TESELA_BLOCK_COLUMNS", "2");
+  for (const TileShape tile : {TileShape{16, 16}, {33, 33}, {16, 48}}) check<TestType>(runtime, 150, tile);
+}
+
+CORES_TEMPLATE_TEST_CASE("a diagonal that is not real is refused with its place", "", std::complex<float>,
+                         std::complex<double>) {
+  for (const index_t n : {5, 300}) {  // on the calling thread, and by tasks
+    HostMatrix<TestType> a = matrix<TestType>(n), b = HostMatrix<TestType>::zeros(n, 1);
+    REQUIRE(cholesky(runtime, MatrixView(a)).place == 0);
+    a = matrix<TestType>(n);
+    a(3, 3) += TestType(0, 1);
+    CHECK_THROWS_WITH(cholesky(runtime, MatrixView(a)), Catch::Matchers::ContainsSubstring("[3, 3]"));
+    CHECK_THROWS_WITH(cholesky_solve(runtime, MatrixView(a), MatrixView(b)),
+                      Catch::Matchers::ContainsSubstring("[3, 3]"));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/codelets/dense/int8_gemm.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/tiles/generator.hpp>
 
 using namespace tesela;
@@ -15,29 +16,32 @@ using test::Variable;
 namespace {
 
 /// Returns the largest |C - reference| over the rounding bound (k + 2) eps |alpha| |A| |B| + 2 eps |beta C|,
-/// elementwise.
+/// elementwise; three times that for complex numbers.
 template <class T>
 double worst_ratio(Padded<T>& a, Padded<T>& b, Padded<T>& before, Padded<T>& c, Op op_a, Op op_b, T alpha, T beta,
                    index_t k) {
+  using Wide = with_parts<T, long double>;
+  using Limits = std::numeric_limits<real_t<T>>;
   double worst = 0;
   for (index_t j = 0; j < c.n; ++j)
     for (index_t i = 0; i < c.m; ++i) {
-      long double sum = 0, size = 0;
+      Wide sum = 0;
+      long double size = 0;
       for (index_t l = 0; l < k && alpha != T(0); ++l) {
-        const long double x = op_a == Op::none ? a(i, l) : a(l, i), y = op_b == Op::none ? b(l, j) : b(j, l);
+        const Wide x = apply_to(op_a, Wide(op_a == Op::none ? a(i, l) : a(l, i))),
+                   y = apply_to(op_b, Wide(op_b == Op::none ? b(l, j) : b(j, l)));
         sum += x * y;
         size += std::abs(x * y);
       }
-      long double reference = alpha * sum;
-      long double bound = std::abs(static_cast<long double>(alpha)) * size * static_cast<long double>(k + 2);
+      Wide reference = Wide(alpha) * sum;
+      long double bound = std::abs(Wide(alpha)) * size * static_cast<long double>(k + 2);
       if (beta != T(0)) {
-        reference += static_cast<long double>(beta) * before(i, j);
-        bound += 2 * std::abs(static_cast<long double>(beta) * before(i, j));
+        reference += Wide(beta) * Wide(before(i, j));
+        bound += 2 * std::abs(Wide(beta) * Wide(before(i, j)));
       }
-      const long double error = std::abs(c(i, j) - reference);
-      if (std::isnan(c(i, j))) return std::numeric_limits<double>::infinity();
-      bound =
-          std::max(bound * std::numeric_limits<T>::epsilon(), static_cast<long double>(std::numeric_limits<T>::min()));
+      const long double error = std::abs(Wide(c(i, j)) - reference);
+      if (std::isnan(error)) return std::numeric_limits<double>::infinity();
+      bound = std::max(bound * (is_complex<T> ? 3 : 1) * Limits::epsilon(), static_cast<long double>(Limits::min()));
       worst = std::max(worst, static_cast<double>(error / bound));
     }
   return worst;
@@ -46,7 +50,7 @@ double worst_ratio(Padded<T>& a, Padded<T>& b, Padded<T>& before, Padded<T>& c, 
 template <class T>
 double check_gemm(Runtime& runtime, Shape mn, index_t k, TileShape tile, index_t kb, Op op_a, Op op_b, T alpha, T beta,
                   GemmOptions options = {}) {
-  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const T nan = test::nan_of<T>;
   const Shape sa = apply(op_a, {mn.rows, k}), sb = apply(op_b, {k, mn.cols});
   auto a = Padded<T>::random(sa.rows, sa.cols, 1), b = Padded<T>::random(sb.rows, sb.cols, 2);
   auto c = Padded<T>::random(mn.rows, mn.cols, 3);
@@ -73,15 +77,23 @@ const index_t sizes[][3] = {{1, 1, 1},    {0, 5, 3},    {5, 0, 3},   {5, 4, 0}, 
 
 }  // namespace
 
-CORES_TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", float, double) {
+CORES_TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", float, double, std::complex<float>,
+                         std::complex<double>) {
   for (const auto& [m, n, k] : sizes)
-    for (const Op op_a : {Op::none, Op::transpose})
-      for (const Op op_b : {Op::none, Op::transpose})
+    for (const Op op_a : {Op::none, Op::transpose, Op::conjugate})
+      for (const Op op_b : {Op::none, Op::transpose, Op::conjugate})
         for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {-0.5, 1.0}, {2.0, -3.0}, {0.0, 2.0}, {0.0, 0.0}}) {
           CAPTURE(m, n, k, op_a, op_b, alpha, beta);
-          CHECK(check_gemm<TestType>(runtime, {m, n}, k, {16, 12}, 20, op_a, op_b, static_cast<TestType>(alpha),
-                                     static_cast<TestType>(beta)) <= 1.0);
+          CHECK(check_gemm<TestType>(runtime, {m, n}, k, {16, 12}, 20, op_a, op_b,
+                                     test::number<TestType>(alpha, alpha / 2),
+                                     test::number<TestType>(beta, -beta)) <= 1.0);
         }
+}
+
+TEST_CASE("a task on complex numbers has another performance model than one on real numbers of its length") {
+  CHECK(detail::task_key<kernels::Laset<double>>({}) != detail::task_key<kernels::Laset<std::complex<float>>>({}));
+  CHECK(detail::HasCuda<kernels::Gemm<double>>);
+  CHECK_FALSE(detail::HasCuda<kernels::Gemm<std::complex<double>>>);
 }
 
 GPU_TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "", float, double) {

@@ -15,7 +15,7 @@ namespace {
 
 /// Checks ||B - Q T Q^T|| / ||B||, ||I - Q^T Q|| and the eigenvalues of T.
 template <class T>
-void check(const std::string& kind, index_t n, index_t b, index_t window, const BandToTridiagonalOptions& options = {},
+void check(const std::string& kind, index_t n, index_t b, index_t window, const BulgeOptions& options = {},
            TileShape tile = {0, 0}) {
   if (tile.nb == 0) tile = {std::max<index_t>(n, 1), std::clamp<index_t>(n / 3, 1, 64)};
   CAPTURE(kind, n, b, window, options.sweeps, options.block, options.bundle, tile.mb, tile.nb);
@@ -35,13 +35,13 @@ void check(const std::string& kind, index_t n, index_t b, index_t window, const 
 /// Compares Q and Q^T for several tiles and blocks with Q in one tile.
 template <class T>
 void check_apply(index_t n, index_t b, const std::vector<TileShape>& tiles,
-                 const std::vector<BandToTridiagonalOptions>& all_options) {
+                 const std::vector<BulgeOptions>& all_options) {
   const HostMatrix<T> ab = make_band<T>("uniform", n, b);
   const Formed<T> reference = form(runtime(), ab, 3 * b, {}, {n, n});
   const double bound = orthogonality_bound<T>(n);
   CHECK(measure(ab, reference).orthogonality <= bound);
   for (const TileShape tile : tiles)
-    for (const BandToTridiagonalOptions& options : all_options)
+    for (const BulgeOptions& options : all_options)
       for (const Op op : {Op::none, Op::transpose}) {
         CAPTURE(n, b, tile.mb, tile.nb, options.block, options.bundle, op == Op::none);
         const Formed<T> f = form(runtime(), ab, 3 * b, options, tile, op);

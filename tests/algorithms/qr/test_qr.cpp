@@ -35,15 +35,16 @@ HostMatrix<T> lapack_r(const HostMatrix<T>& a) {
 
 /// Returns C = op(A) B, summed in double.
 template <class T>
-HostMatrix<double> product(Op op, const HostMatrix<T>& a, const HostMatrix<T>& b) {
+HostMatrix<with_parts<T, double>> product(Op op, const HostMatrix<T>& a, const HostMatrix<T>& b) {
+  using Wide = with_parts<T, double>;
   const Shape s = apply(op, a.shape());
   REQUIRE(s.cols == b.rows());
-  HostMatrix<double> c(s.rows, b.cols());
+  HostMatrix<Wide> c(s.rows, b.cols());
   for (index_t j = 0; j < b.cols(); ++j)
     for (index_t i = 0; i < s.rows; ++i) {
-      double sum = 0;
+      Wide sum = 0;
       for (index_t l = 0; l < s.cols; ++l)
-        sum += static_cast<double>(op == Op::none ? a(i, l) : a(l, i)) * static_cast<double>(b(l, j));
+        sum += apply_to(op, Wide(op == Op::none ? a(i, l) : a(l, i))) * Wide(b(l, j));
       c(i, j) = sum;
     }
   return c;
@@ -53,7 +54,7 @@ template <class M>
 double norm(const M& a) {
   double sum = 0;
   for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i) sum += static_cast<double>(a(i, j)) * static_cast<double>(a(i, j));
+    for (index_t i = 0; i < a.rows(); ++i) sum += static_cast<double>(std::norm(a(i, j)));
   return std::sqrt(sum);
 }
 
@@ -64,17 +65,16 @@ double distance(const M& a, const HostMatrix<T>& b) {
   double sum = 0;
   for (index_t j = 0; j < a.cols(); ++j)
     for (index_t i = 0; i < a.rows(); ++i) {
-      const double d = static_cast<double>(a(i, j)) - static_cast<double>(b(i, j));
-      sum += d * d;
+      sum += std::norm(with_parts<T, double>(a(i, j)) - with_parts<T, double>(b(i, j)));
     }
   return std::sqrt(sum);
 }
 
 template <class T>
-constexpr double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double eps = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
 
-/// Factors a random matrix in padded memory and checks A = QR, Q^T Q = I, R against LAPACK, products with Q and Q^T
-/// from both sides, and unchanged padding.
+/// Factors a random matrix in padded memory and checks A = QR, Q^H Q = I, R against LAPACK, products with Q and Q^H
+/// from both sides, a real diagonal of R, and unchanged padding.
 template <class T>
 void check_qr(Runtime& runtime, Shape size, TileShape tile, const QrOptions& options) {
   const auto [m, n] = size;
@@ -94,7 +94,7 @@ void check_qr(Runtime& runtime, Shape size, TileShape tile, const QrOptions& opt
     factorization.form_q(g, F);
     factorization.extract_r(g, R);
     B.copy_from(b.data(), b.ld());
-    factorization.apply(g, Side::left, Op::transpose, B);
+    factorization.apply(g, Side::left, Op::conjugate, B);
     B.copy_to(qtb.data(), qtb.ld());
     factorization.apply(g, Side::left, Op::none, B);
     B.copy_to(back.data(), back.ld());
@@ -102,7 +102,7 @@ void check_qr(Runtime& runtime, Shape size, TileShape tile, const QrOptions& opt
     factorization.apply(g, Side::right, Op::none, C);
     C.copy_to(cq.data(), cq.ld());
     C.copy_from(c.data(), c.ld());
-    factorization.apply(g, Side::right, Op::transpose, C);
+    factorization.apply(g, Side::right, adjoint<T>, C);
     C.copy_to(cqt.data(), cqt.ld());
     REQUIRE(g.wait().ok());
     Q.copy_to(q.data(), q.ld());
@@ -114,23 +114,24 @@ void check_qr(Runtime& runtime, Shape size, TileShape tile, const QrOptions& opt
   const double tolerance = 30 * eps<T> * std::sqrt(static_cast<double>(m + n + 1));
   HostMatrix<T> identity = HostMatrix<T>::zeros(m, m);
   for (index_t i = 0; i < m; ++i) identity(i, i) = 1;
-  CHECK(distance(product(Op::transpose, full, full), identity) <= tolerance * std::sqrt(static_cast<double>(m)));
+  CHECK(distance(product(adjoint<T>, full, full), identity) <= tolerance * std::sqrt(static_cast<double>(m)));
   CHECK(distance(product(Op::none, q, r), a) <= tolerance * norm(a));
   for (index_t j = 0; j < k; ++j)
-    for (index_t i = 0; i < m; ++i) REQUIRE(std::abs(static_cast<double>(q(i, j) - full(i, j))) <= tolerance);
+    for (index_t i = 0; i < m; ++i) REQUIRE(static_cast<double>(std::abs(q(i, j) - full(i, j))) <= tolerance);
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = j + 1; i < k; ++i) REQUIRE(r(i, j) == 0);
-  CHECK(distance(product(Op::transpose, full, b), qtb) <= tolerance * norm(b));
+    for (index_t i = j + 1; i < k; ++i) REQUIRE(r(i, j) == T(0));
+  for (index_t j = 0; j < k; ++j) REQUIRE(r(j, j) == conj(r(j, j)));
+  CHECK(distance(product(adjoint<T>, full, b), qtb) <= tolerance * norm(b));
   CHECK(distance(back, b) <= tolerance * norm(b));
   CHECK(distance(product(Op::none, c, full), cq) <= tolerance * norm(c));
   HostMatrix<T> transposed(m, m);
   for (index_t j = 0; j < m; ++j)
-    for (index_t i = 0; i < m; ++i) transposed(i, j) = full(j, i);
+    for (index_t i = 0; i < m; ++i) transposed(i, j) = conj(full(j, i));
   CHECK(distance(product(Op::none, c, transposed), cqt) <= tolerance * norm(c));
 
   const HostMatrix<T> expected = lapack_r(a);
   for (index_t i = 0; i < k; ++i) {
-    const T sign = (r(i, i) < 0) == (expected(i, i) < 0) ? T(1) : T(-1);
+    const T sign = (real_part(r(i, i)) < 0) == (real_part(expected(i, i)) < 0) ? T(1) : T(-1);
     for (index_t j = 0; j < n; ++j) r(i, j) *= sign;
   }
   // R of a square matrix is as sensitive as the matrix is ill-conditioned; this one is well conditioned.
@@ -149,7 +150,7 @@ void check_qr_briefly(Runtime& runtime, Shape size, TileShape tile, const QrOpti
   const auto factorization = qr(g, A, options);
   HostMatrix<T> r(n, n), turned(m, n), back(m, n);
   factorization.extract_r(g, R);
-  factorization.apply(g, Side::left, Op::transpose, B);
+  factorization.apply(g, Side::left, adjoint<T>, B);
   B.copy_to(turned.data(), turned.ld());
   factorization.apply(g, Side::left, Op::none, B);
   B.copy_to(back.data(), back.ld());
@@ -205,7 +206,25 @@ CORES_TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", floa
   check_every_tree(runtime, TestType(0), {0, 3});
 }
 
-CORES_TEMPLATE_TEST_CASE("blocks of columns are factored one after the other", "", float, double) {
+CORES_TEMPLATE_TEST_CASE("every tree factors every shape of complex numbers", "", std::complex<float>,
+                         std::complex<double>) {
+  check_every_tree_once(runtime, TestType(0));
+}
+
+CORES_TEST_CASE("the transpose of a complex Q is refused, and the adjoint of a real Q is its transpose") {
+  using Z = std::complex<double>;
+  const HostMatrix<Z> a = random<Z>(20, 10, 1);
+  const TileMatrix<Z> A(runtime, 20, 10, {8, 4}), C(runtime, 20, 3, {8, 4});
+  A.copy_from(a.data(), a.ld());
+  C.copy_from(a.data(), a.ld());
+  Graph g(runtime);
+  const auto f = qr(g, A);
+  CHECK_THROWS_WITH(f.apply(g, Side::left, Op::transpose, C), Catch::Matchers::ContainsSubstring("conjugate"));
+  CHECK(g.wait().ok());
+}
+
+CORES_TEMPLATE_TEST_CASE("blocks of columns are factored one after the other", "", float, double,
+                         std::complex<double>) {
   for (const char* width : {"1", "2"}) {
     const test::Variable blocks("TESELA_BLOCK_COLUMNS", width);
     check_every_tree_once(runtime, TestType(0));

@@ -7,8 +7,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/filled.hpp>
 
-#include <numeric>
-
 using namespace tesela;
 using namespace tesela::test;
 
@@ -106,6 +104,18 @@ WORKERS_TEMPLATE_TEST_CASE("svd accepts half-widths that do not divide the order
       solve_and_check(runtime, a, {.method = SvdMethod::two_stage, .band = band});
     }
   solve_and_check(runtime, svd_matrix<TestType>({520, 520}, "normal", 4), {.method = SvdMethod::two_stage});
+}
+
+CORES_TEMPLATE_TEST_CASE("svd in two stages is within its bounds for usual bands, every shape and kind", "", float,
+                         double) {
+  for (const index_t band : {8, 32, 64})
+    for (const char* const kind :
+         {"uniform", "normal", "index", "graded", "kappa:1e8", "rank:3", "zero", "hilbert", "kahan", "band:5"})
+      for (const Shape shape : {Shape{0, 2}, {1, 1}, {1, 5}, {130, 130}, {200, 70}, {70, 200}, {131, 97}}) {
+        CAPTURE(kind);
+        const HostMatrix<TestType> a = svd_matrix<TestType>(shape, kind, 6);
+        solve_and_check(runtime, a, {.method = SvdMethod::two_stage, .band = band});
+      }
 }
 
 WORKERS_TEMPLATE_TEST_CASE("svd finds the largest values and their vectors", "", float, double) {
@@ -207,6 +217,32 @@ CORES_TEST_CASE("svd refuses wrong options", "") {
   CHECK_THROWS_AS(solve({.largest = -1}), ArgumentError);
   CHECK_THROWS_AS(solve({.vectors = SvdVectors::all, .largest = 2}), ArgumentError);
   CHECK_THROWS_AS(solve({.band = -1}), ArgumentError);
+  CHECK_THROWS_AS(solve({.range = std::pair{2.0, 2.0}}), ArgumentError);
+  CHECK_THROWS_AS(solve({.largest = 1, .range = std::pair{1.0, 2.0}}), ArgumentError);
+  CHECK_THROWS_AS(solve({.vectors = SvdVectors::all, .range = std::pair{1.0, 2.0}}), ArgumentError);
+}
+
+WORKERS_TEMPLATE_TEST_CASE("svd finds the values in a range and their vectors", "", float, double) {
+  using T = TestType;
+  for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
+    for (const Shape shape : {Shape{60, 60}, {90, 40}, {40, 90}}) {
+      HostMatrix<T> a = svd_matrix<T>(shape, "uniform", 5);
+      const Svd<T> all = svd(runtime, MatrixView(a), {.method = method});
+      const double high = all.values[3], low = std::midpoint(all.values[11], all.values[12]);
+      const Svd<T> part = svd(runtime, MatrixView(a), {.method = method, .range = std::pair{low, high}});
+      REQUIRE(part.status.ok());
+      REQUIRE(part.values == std::vector(all.values.begin() + 4, all.values.begin() + 12));  // without `high`
+      CHECK(part.norm == all.norm);
+      const SvdError error = svd_error(a, part.values, *part.u, *part.v);
+      const SvdBounds bounds = svd_bounds<T>(shape.rows, shape.cols);
+      CHECK(error.residual * (part.values.front() / part.norm) <= bounds.value);  // relative to the whole norm
+      CHECK(error.orthogonality_u <= bounds.orthogonality);
+      CHECK(error.orthogonality_v <= bounds.orthogonality);
+      const double infinity = std::numeric_limits<double>::infinity();
+      CHECK(svd(runtime, MatrixView(a), {.method = method, .range = std::pair{0.0, infinity}}).values == all.values);
+      const Svd<T> none = svd(runtime, MatrixView(a), {.method = method, .range = std::pair{2 * all.norm, infinity}});
+      CHECK((none.values.empty() && none.u->shape() == Shape{shape.rows, 0}));
+    }
 }
 
 TEST_CASE("bidiagonal_svd finds small values of graded matrices to relative accuracy") {

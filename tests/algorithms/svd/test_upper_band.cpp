@@ -77,7 +77,7 @@ HostMatrix<T> dense(const UpperBand<T>& band) {
 /// Checks both stages for a matrix in tiles of w columns and a band in tiles of `window` columns.
 template <class T>
 void check(Runtime& runtime, const char* kind, index_t n, index_t b, index_t w, index_t window,
-           const ReduceToUpperBandOptions& options = {}, const BandToTridiagonalOptions& chase_options = {}) {
+           const ReduceToUpperBandOptions& options = {}, const BulgeOptions& chase_options = {}) {
   CAPTURE(kind, n, b, w, window, options.block, options.parts, chase_options.sweeps);
   const HostMatrix<T> a = svd_matrix<T>({n, n}, kind, 5);
   HostMatrix<T> work = a.clone();

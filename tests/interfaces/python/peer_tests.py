@@ -41,17 +41,21 @@ SUITES = {
         "test_basic.py::TestOverwrite",
         "test_decomp.py::TestOverwrite",
         "test_batch.py",
+        "test_decomp.py::test_orth",
+        "test_decomp.py::test_null_space",
+        "test_decomp_polar.py",
     ],
     "numpy": ["test_linalg.py::" + name for name in (
-        "TestSolve TestInv TestDet TestPinv TestPinvHermitian TestLstsq TestEigvalsh TestEigh TestEigvalshCases "
+        "TestSolve TestInv TestDet TestPinv TestPinvHermitian TestCond TestMatrixRank TestLstsq TestEigvalsh TestEigh "
+        "TestEigvalshCases "
         "TestEighCases TestQR TestCholesky").split()],
 }
 
 # Functions that the tests of a suite call; tesela's names are the same.
 SCIPY = """cho_factor cho_solve cho_solve_banded cholesky cholesky_banded det eig_banded eigh eigh_tridiagonal
-eigvals_banded eigvalsh eigvalsh_tridiagonal inv lstsq lu lu_factor lu_solve matmul_toeplitz pinv pinvh qr qr_multiply
-solve solve_banded solve_toeplitz solve_triangular solveh_banded svd svdvals""".split()
-NUMPY = "cholesky det eigh eigvalsh inv lstsq pinv qr slogdet solve".split()
+eigvals_banded eigvalsh eigvalsh_tridiagonal inv lstsq lu lu_factor lu_solve matmul_toeplitz null_space orth
+pinv pinvh polar qr qr_multiply solve solve_banded solve_toeplitz solve_triangular solveh_banded svd svdvals""".split()
+NUMPY = "cholesky cond det eigh eigvalsh inv lstsq matrix_rank pinv qr slogdet solve".split()
 
 
 def missing(name):

@@ -127,6 +127,14 @@ def test_arguments_of_every_kind():
         g.insert(kernels.fill, A[0, 0], generator={"pattern": "constant", "value": np.float32(2.5)})
         g.insert(kernels.scal, A[0, 0], alpha=2)
     assert (A.to_numpy() == 5).all()
+    with tesela.Graph() as g:
+        g.insert(kernels.fill, A[0, 0], generator={"pattern": "index", "columns": 3}, column=1)
+    assert A.to_numpy()[1].tolist() == [4, 5, 6]
+    for generator, missing in (({"pattern": "index"}, "columns"), ({"pattern": "graded", "columns": 3}, "rows")):
+        with pytest.raises(OSError, match=f"generator.{missing}: 0; the pattern"), tesela.Graph() as g:
+            g.insert(kernels.fill, A[0, 0], generator=generator)
+    with tesela.Graph() as g:
+        g.insert(kernels.fill, A[0, 0], generator={"pattern": "constant", "value": 5})
     b = whole(np.zeros((4, 3), order="F"))
     with tesela.Graph(record=True) as g:
         g.insert(kernels.copy_block, A[0, 0], b[0, 0], rows=np.int64(2), columns=1, reverse_rows=True, priority=3, on="cpu")

@@ -37,12 +37,66 @@ def test_values_in_two_stages_have_the_norms_of_the_matrix():
     assert norm(s**2) == pytest.approx(norm(a @ a.T), rel=1e-13)
 
 
+@given(st.integers(1, 20), st.integers(1, 20), st.booleans(), dtypes, seeds)
+def test_stacks_of_small_matrices_agree_with_scipy(m, n, full_matrices, dtype, seed):
+    a = random(seed, 3, m, n).astype(dtype)[::-1]
+    u, s, vh = tesela.svd(a, full_matrices=full_matrices)
+    k, bound = min(m, n), 20 * (m + n + 1) * eps(dtype)
+    assert u.dtype == s.dtype == vh.dtype == dtype
+    assert u.shape == (3, m, m if full_matrices else k) and vh.shape == (3, n if full_matrices else k, n)
+    assert norm((u[..., :k] * s[:, None, :]) @ vh[:, :k] - a) <= bound * norm(a)
+    assert norm(u.swapaxes(1, 2).astype(float) @ u - np.eye(u.shape[2])) <= bound
+    assert norm(vh.astype(float) @ vh.swapaxes(1, 2) - np.eye(vh.shape[1])) <= bound
+    expected = np.linalg.svd(a.astype(float), compute_uv=False)
+    assert norm(s - expected) <= bound * norm(a)
+    assert norm(tesela.svdvals(a) - expected) <= bound * norm(a)
+    assert tesela.svd(a, largest=1)[0].shape == (3, m, 1)
+
+
+def test_a_stack_names_the_matrix_that_is_not_finite():
+    a = random(1, 2, 3, 4, 5)
+    a[1, 2, 3, 4] = np.nan
+    with pytest.raises(np.linalg.LinAlgError, match=r"a\[1, 2, 3, 4\] is not finite"):
+        tesela.svd(a)
+
+
+@given(st.integers(0, 3), dtypes, layouts, seeds)
+def test_randomized_svd_is_within_its_bound(power, dtype, layout, seed):
+    a = (random(seed, 60, 8) @ np.diag(0.1 ** np.arange(8)) @ random(seed + 1, 8, 40)).astype(dtype)
+    result = tesela.randomized_svd(laid_out(a, layout), 5, n_oversamples=2, n_iter=power, random_state=seed % 1000)
+    u, s, vh = result
+    error = np.linalg.norm(a.astype(float) - (u.astype(float) * s) @ vh, 2)
+    assert u.shape == (60, 5) and s.shape == (5,) and vh.shape == (5, 40) and u.dtype == dtype
+    assert error <= result.error_bound <= 100 * error + 1000 * eps(dtype) * s[0]
+    best = np.linalg.svd(a.astype(float), compute_uv=False)[5]
+    assert error >= best * (1 - 1e-6) - 100 * eps(dtype) * s[0]
+
+
+def test_randomized_svd_refuses_wrong_arguments():
+    a = random(1, 5, 4)
+    for wrong in ({"n_components": 5}, {"n_components": 0}, {"n_components": 1, "n_iter": -1},
+                  {"n_components": 1, "n_oversamples": -1}, {"n_components": 1, "random_state": -1}):
+        with pytest.raises(ValueError):
+            tesela.randomized_svd(a, **wrong)
+    with pytest.raises(ValueError, match="one matrix"):
+        tesela.randomized_svd(np.ones((2, 3, 4)), 1)
+    with pytest.raises(np.linalg.LinAlgError, match="not finite"):
+        tesela.randomized_svd(np.full((3, 3), np.nan), 1)
+
+
 def test_stacks_of_matrices():
     a = random(7, 2, 3, 5, 4)
     u, s, vh = tesela.svd(a, full_matrices=False)
     assert u.shape == (2, 3, 5, 4) and s.shape == (2, 3, 4) and vh.shape == (2, 3, 4, 4)
     assert norm((u * s[..., None, :]) @ vh - a) <= 1e-13 * norm(a)
     assert tesela.svdvals(a).shape == (2, 3, 4)
+    a[1, 2, 4, 0] = np.nan
+    for function in (tesela.svd, tesela.svdvals):
+        with pytest.raises(np.linalg.LinAlgError, match=r"^matrix \(1, 2\) of the stack: a\[4, 0\] is not finite") as caught:
+            function(a)
+        assert caught.value.status == "not finite"  # type: ignore[attr-defined]
+    with pytest.raises(np.linalg.LinAlgError, match="^matrix 2 of the stack: "):
+        tesela.svdvals(a[1])
 
 
 @pytest.mark.parametrize("shape", [(6, 4), (4, 6), (2, 6, 4)])

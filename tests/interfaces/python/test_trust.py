@@ -88,6 +88,13 @@ def test_the_error_has_the_solution_and_the_warning_the_callers_line():
     assert issubclass(tesela.LinAlgWarning, RuntimeWarning)
 
 
+def test_a_row_in_large_units_makes_no_matrix_singular():
+    a = np.array([[1, 2], [3, 1e100]])  # unscaled, the pivot 3 loses the 2
+    x = outcome(lambda: tesela.solve(a, [5, 2e100]))
+    assert not isinstance(x, str) and np.abs(x - [1, 2]).max() <= 1e-15
+    assert np.abs(tesela.inv(a) - [[1, -2e-100], [-3e-100, 1e-100]]).max() <= 1e-15
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("assume_a", ["gen", "pos"])
 def test_the_scaling_of_rows_and_columns_does_not_matter(dtype, assume_a):

@@ -169,9 +169,12 @@ TEST_CASE("numbers in Tesela's own variables are whole numbers or refused") {
     const Variable variable("TESELA_BLOCK_COLUMNS", text);
     CHECK_THROWS_MATCHES(variable_or("TESELA_BLOCK_COLUMNS", 0), EnvironmentError,
                          MessageMatches(ContainsSubstring(std::string("TESELA_BLOCK_COLUMNS=") + text)));
-    const Outcome refused = run_tesela({"qr", "--n", "10"}, {.environment = {{"TESELA_BLOCK_COLUMNS", text}}});
-    CHECK(refused.code == 3);
-    CHECK_THAT(refused.err, ContainsSubstring(std::string("TESELA_BLOCK_COLUMNS=") + text + " is not a whole number"));
+    for (const char* const command : {"qr", "gemm"}) {  // gemm has no blocks
+      const Outcome refused = run_tesela({command, "--n", "10"}, {.environment = {{"TESELA_BLOCK_COLUMNS", text}}});
+      CHECK(refused.code == 3);
+      CHECK_THAT(refused.err,
+                 ContainsSubstring(std::string("TESELA_BLOCK_COLUMNS=") + text + " is not a whole number"));
+    }
   }
   const Variable five("TESELA_BLOCK_COLUMNS", "5"), none("TESELA_RECEIVED_MIB", "");
   CHECK((variable_or("TESELA_BLOCK_COLUMNS", 0) == 5 && variable_or("TESELA_RECEIVED_MIB", 3) == 3));

@@ -59,7 +59,9 @@ TEST_CASE("options of other tools get a hint") {
   says({"ols", "--formula", "y ~ x"}, "(did you mean --model?)");
   says({"ols", "--X", "x.npy", "--y", "y.npy"},
        "'--X' is not an option (did you mean --a?), '--y' is not an option (did");
-  says({"ols", "--ridge", "1"}, "there is no regularization");
+  says({"ols", "--lambda", "1"}, "(did you mean --ridge LAMBDA|auto?)");
+  says({"ols", "--lasso", "1"}, "there is no l1 penalty");
+  says({"wls", "--ridge", "1"}, "`tesela ols` has --ridge");
   says({"sem", "--instruments", "z"}, "instruments belong to the model: 'y ~ x | z'");
   says({"qr", "--scheduler", "lws"}, "(did you mean --sched? STARPU_SCHED sets it as well)");
   says({"lu", "--n_jobs=4"}, "'--n_jobs' is not an option (did you mean --ncpu?)");
@@ -81,7 +83,8 @@ TEST_CASE("options of other tools get a hint") {
   says({"svd", "--u", "u.npy"}, "(did you mean --out-u?)");
   says({"svd", "--out-s", "s.npy"}, "(did you mean --out?)");
   says({"svd", "--tol", "1e-9"}, "there is no tolerance, --largest K keeps K values");
-  says({"pca"}, "'pca' is not a command: svd");
+  says({"prcomp"}, "'prcomp' is not a command: pca");
+  says({"ridge"}, "ols --ridge");
   says({"pinv"}, "Python's tesela.pinv");
   says({"mimo", "detect", "--snr", "9"}, "(did you mean --ebn0 or, with --h, --n0?)");
   says({"sem", "--cov", "HC1"}, "(HC0 is --cov robust, HC1 --cov robust --dof small)");

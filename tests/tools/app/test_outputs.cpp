@@ -42,7 +42,13 @@ TEST_CASE("two outputs of one name are refused by every command") {
   for (const char* command : {"solve", "count", "slice"})
     check_refused({"toeplitz", command, "--n", "1000000", "--out", x, "--json", x},
                   std::string("toeplitz ") + command + ": --json", "--out");
-  check_refused({"schedule", "--svg", x, "--json", x}, "schedule: --json", "--svg");
+  const std::string picture = folder / "x.svg";
+  check_refused({"schedule", "--svg", picture, "--json", picture}, "schedule: --json", "--svg");
+  for (const char* const name : {"x.png", "svg.jpg"}) {
+    const Outcome refused = run_tesela({"schedule", "--svg", folder / name});
+    CHECK(refused.code == 2);
+    CHECK_THAT(refused.err, ContainsSubstring(std::string(folder / name) + ": the picture is SVG"));
+  }
   for (const char* end : {".csv", ".svg"})
     check_refused(
         {"bench", "overhead", "--out", folder.path(), "--name", "g", "--json", folder / (std::string("g") + end)},

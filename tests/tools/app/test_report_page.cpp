@@ -161,5 +161,5 @@ TEST_CASE("any text may be in a page") {
       << "Name: a</script>\xff\"\\\nJobId: 1\nWorkerId: 0\nStartTime: 1\nEndTime: 2\n\n";
   std::ofstream(folder / "paje.trace") << "7\t1.0\tw0\tW\tt99\tCPU0\n";
   REQUIRE(run_tesela({"trace", folder.path(), "--report", folder / "x.html"}).code == 0);
-  CHECK(data_of(contents(folder / "x.html"))["kernels"][0]["name"] == "a</script>?\"\\");
+  CHECK(data_of(contents(folder / "x.html"))["kernels"][0]["name"] == "a</script>\uFFFD\"\\");
 }

@@ -2,6 +2,7 @@
 #include "tools/app/report.hpp"
 #include "tools/checks/eig_error.hpp"
 #include "tools/checks/factor_error.hpp"
+#include "tools/checks/pca_error.hpp"
 #include "tools/checks/qr_error.hpp"
 #include "tools/checks/reference.hpp"
 #include "tools/checks/svd_error.hpp"
@@ -36,6 +37,7 @@ const std::map<std::string, double>& limits() {
   const EigBounds eig = eig_bounds<float>(order);
   const QrBounds qr = qr_bounds<float>(most, 1), square = qr_bounds<float>(order, order);
   const SvdBounds svd = svd_bounds<float>(order, order);
+  const PcaBounds pca = pca_bounds<float>(most, 1);
   const double rounding = rounding_bound<float>(most), spectrum = useful_bound;  // spectrum_bounds
   static const std::map<std::string, double> all{
       // eig with its batches, jobs and iterations; toeplitz eig. For generalized problems times the condition of B.
@@ -57,8 +59,15 @@ const std::map<std::string, double>& limits() {
       {"backward_error_b", rounding},
       {"orthogonality_q", std::max(qr.orthogonality, square.orthogonality)},
       {"orthogonality_u", svd.orthogonality},
-      {"orthogonality_v", std::max({qr.orthogonality, square.orthogonality, svd.orthogonality})},
+      {"orthogonality_v", std::max({qr.orthogonality, square.orthogonality, svd.orthogonality, pca.orthogonality})},
       {"norm_drift", svd.value},
+      {"low_rank_error", svd.value},  // plus the bound of the error, which is the result's own
+      // pca, tls
+      {"mean_error", pca.value},
+      {"share_error", pca.value},
+      {"score_error", pca.value},
+      {"invariance", rounding},
+      {"correction_error", rounding},
       {"scaled_error", product_bound<float>(most)},
       // glm, wls, lse, nnls. The optimality: times the condition of B2.
       {"constraint_residual", useful_bound},
@@ -66,7 +75,7 @@ const std::map<std::string, double>& limits() {
       {"normal_residual", without_end},  // for sem: times the condition of the data
       {"system_residual", without_end},
       // tridiag, toeplitz solve
-      {"residual", std::max(toeplitz_residual_bound<float>(most), tridiagonal_residual_bound<float>)},
+      {"residual", std::max({toeplitz_residual_bound<float>(most), tridiagonal_residual_bound<float>, pca.value})},
       {"residual_equilibrated", tridiagonal_equilibrated_bound<float>},
       {"forward_bound", ToeplitzSolution{}.forward_bound().bound},
       // mimo
@@ -96,10 +105,12 @@ const std::set<std::string> without_limit{"backward_error",
                                           "constraint_condition",
                                           "constraint_rank",
                                           "converged",
+                                          "correction",
                                           "covariance_rank",
                                           "distance",
                                           "largest_step",
                                           "doubtful",
+                                          "effective_df",
                                           "eigenvalues",
                                           "error",
                                           "expected",
@@ -108,6 +119,8 @@ const std::set<std::string> without_limit{"backward_error",
                                           "failed",
                                           "forward_error",
                                           "found",
+                                          "gap",
+                                          "gcv",
                                           "growth",
                                           "host_bytes",
                                           "intervals",
@@ -138,6 +151,7 @@ const std::set<std::string> without_limit{"backward_error",
                                           "predicted_iterations",
                                           "rank",
                                           "rank_b",
+                                          "relative_gap",
                                           "remaining_entries",
                                           "residual_componentwise",
                                           "residual_norm",

@@ -16,7 +16,7 @@ struct Factored {
   HostMatrix<T> a, factors;
   std::vector<T> tau;
 
-  Factored(index_t m, index_t n, T scale = 1) : a(m, n), tau(static_cast<std::size_t>(std::min(m, n))) {
+  Factored(index_t m, index_t n, real_t<T> scale = 1) : a(m, n), tau(static_cast<std::size_t>(std::min(m, n))) {
     const Generator<T> random{Pattern::uniform, 0, n, 3, m};
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < m; ++i) a(i, j) = scale * random(i, j);
@@ -43,8 +43,9 @@ struct Factored {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("LAPACK's own factors have errors of a few roundings", "", float, double) {
-  const double eps = std::numeric_limits<TestType>::epsilon();
+TEMPLATE_TEST_CASE("LAPACK's own factors have errors of a few roundings", "", float, double, std::complex<float>,
+                   std::complex<double>) {
+  const double eps = std::numeric_limits<real_t<TestType>>::epsilon();
   for (const auto& [m, n] : {std::pair<index_t, index_t>{90, 40}, {40, 90}, {600, 600}, {1, 1}, {5, 1}, {1, 5}})
     for (const bool full : {false, true}) {
       CAPTURE(m, n, full);

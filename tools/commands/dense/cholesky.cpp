@@ -5,6 +5,7 @@
 #include "tools/checks/factor_error.hpp"
 #include "tools/commands/dense/direct_solve.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
+#include <tesela/runtime/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@ struct Options : DirectOptions {
 
 template <class T>
 HostMatrix<T> load_a(const Options& o, std::vector<std::string>& notes) {
+  if (o.a.empty() && is_simulated()) return HostMatrix<T>(o.n, o.n);
   if (o.a.empty()) {
     const SymmetricMatrix matrix = generated("cholesky", "--random", o.random, o.n, o.common.seed);
     return filled<T>({o.n, o.n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
@@ -33,6 +35,7 @@ HostMatrix<T> load_a(const Options& o, std::vector<std::string>& notes) {
 template <class T>
 int run(Options o) {
   Report report("cholesky", o.common);
+  require_holds_numbers("cholesky", o.common, {{"--out-r", &o.out_r}});
   parse_symmetric_kind(o.random);
   o.resolve("cholesky");
   if (o.common.plan) return run_plan<T>(o, DirectKind::cholesky, "cholesky");
@@ -43,7 +46,8 @@ int run(Options o) {
   report.problem() = o.describe();
   for (const std::string& note : notes) report.note(note);
   const auto n = static_cast<double>(o.n);
-  const DirectFactors factors = run_direct(o, p, n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs), report);
+  const double flops = flops_each<T> * (n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs));
+  const DirectFactors factors = run_direct(o, p, flops, report);
   if (factors.stop > 0) {
     report.fail(fmt::format("not positive definite: the leading minor of order {} is not positive", factors.stop));
     return report.finish();
@@ -67,17 +71,19 @@ const Command cholesky_command(
       o->add_to(app, symmetric_kinds(), "geometric:100");
       auto* one = app.add_option("--uplo", o->uplo, "read only the lower or the upper triangle of A")
                       ->check(one_of({"lower", "upper"}));
-      app.add_flag("--symmetrize", o->symmetrize, "use (A + A^T) / 2")->excludes(one);
+      app.add_flag("--symmetrize", o->symmetrize, "use (A + A^T) / 2, with conjugates if A is complex")->excludes(one);
       add_tile(app, o->tile, "NB or NBxWIDTH, a multiple of NB");
       add_output(app, Output::matrix, "--out-r", o->out_r,
                  "write R, upper triangular, to FILE (.mtx, .npy, .csv or .txt)");
-      o->common.add_to(app, {.streams = 2});  // diagonal blocks beside updates
+      o->common.add_to(app, {.complex = true, .streams = 2});  // diagonal blocks beside updates
       app.footer(
           "Examples:\n"
           "  tesela cholesky --a A.mtx --b B.mtx --out X.mtx\n"
           "  tesela cholesky --n 4000 --random geometric:1e6 --json -\n"
+          "  tesela cholesky --n 1000 --rhs 3 --precision z\n"
           "  tesela cholesky --n 300 --by stages");
-      return std::function<int()>([o] { return run_in_precision(*o, run<float>, run<double>); });
+      return std::function<int()>(
+          [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run<T>(options); }); });
     });
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "tools/app/report.hpp"
 #include "tools/problems/dense/direct.hpp"
 
+#include <functional>
 #include <string>
 
 namespace tesela::cli {
@@ -34,9 +35,10 @@ HostMatrix<T> load_b(const DirectOptions& o);
 template <class T>
 DirectFactors run_direct(const DirectOptions& o, DirectProblem<T>& problem, double flops, Report& report);
 
-/// Reports `condition`, an estimate, and fails if its reciprocal is below eps: A is singular to working precision.
+/// Reports `condition`, an estimate, and fails if its reciprocal is below eps: A is singular to working precision, or,
+/// if `growth` returns more than 0.01 / eps, the elimination has lost A.
 template <class T>
-void check_condition(double condition, Report& report);
+void check_condition(double condition, Report& report, const std::function<double()>& growth = {});
 
 /// Checks and writes X.
 template <class T>

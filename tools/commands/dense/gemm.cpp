@@ -38,7 +38,7 @@ struct Options {
   std::string random = "uniform", pattern;
 };
 
-Op to_op(const std::string& name) { return name == "n" ? Op::none : Op::transpose; }
+Op to_op(const std::string& name) { return name == "n" ? Op::none : name == "t" ? Op::transpose : Op::conjugate; }
 
 /// An operand from its file, or generated in the shape that the options and the other operand imply: what this rank
 /// has of it. An operand that does not count, as A with alpha = 0, is zero, whatever its file holds.
@@ -91,6 +91,9 @@ int run_gemm(Options o) {
   const Op op_a = to_op(o.op_a), op_b = to_op(o.op_b);
   const T alpha = in_precision<T>("gemm", "--alpha", o.alpha), beta = in_precision<T>("gemm", "--beta", o.beta);
   Report report("gemm", o.common);
+  require_holds_numbers("gemm", o.common, {{"--out", &o.out}});
+  require(!is_complex<T> || o.method.kernel == "automatic", "gemm", "--kernel",
+          "is a GPU's, and GPUs have no kernels for complex numbers");
   if (!o.pattern.empty()) o.random = o.pattern == "random" ? "uniform" : o.pattern;
   parse_random_kind(o.random);
   settle_sizes(o);
@@ -116,24 +119,26 @@ int run_gemm(Options o) {
   p.b = std::move(b.local);
   paused.reset();
 
-  report.problem() = {{"m", o.m},
-                      {"n", o.n},
-                      {"k", o.k},
-                      {"mb", mb},
-                      {"nb", nb},
-                      {"kb", kb},
-                      {"op_a", o.op_a},
-                      {"op_b", o.op_b},
-                      {"alpha", o.alpha},
-                      {"beta", o.beta},
-                      {"kernel", name_of(gemm_kernels(), gemm_kernel(runtime, p.options.kernel, mb, nb, kb))},
-                      {"accuracy", o.method.accuracy},
-                      {"block", o.method.block},
-                      {"input", o.a.empty() && o.b.empty() ? o.random
-                                : o.a.empty()              ? o.b
-                                                           : o.a},
-                      {"precision", o.common.precision},
-                      {"seed", o.common.seed}};
+  report.problem() = {
+      {"m", o.m},
+      {"n", o.n},
+      {"k", o.k},
+      {"mb", mb},
+      {"nb", nb},
+      {"kb", kb},
+      {"op_a", o.op_a},
+      {"op_b", o.op_b},
+      {"alpha", o.alpha},
+      {"beta", o.beta},
+      {"kernel",
+       is_complex<T> ? "openblas" : name_of(gemm_kernels(), gemm_kernel(runtime, p.options.kernel, mb, nb, kb))},
+      {"accuracy", o.method.accuracy},
+      {"block", o.method.block},
+      {"input", o.a.empty() && o.b.empty() ? o.random
+                : o.a.empty()              ? o.b
+                                           : o.a},
+      {"precision", o.common.precision},
+      {"seed", o.common.seed}};
   const Status status = run_timed(o.common, runtime, report, find_method(gemm_table<T>(), "tiles").solver(p));
   for (const auto& [moduli, pieces] : componentwise_pieces())
     report.note(fmt::format("componentwise: {} pieces by {}", pieces,
@@ -175,8 +180,12 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
       ->transform(cli::non_negative())
       ->generates();
   o->method.add_to(app);
-  app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")->check(one_of({"n", "t"}))->capture_default_str();
-  app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")->check(one_of({"n", "t"}))->capture_default_str();
+  app.add_option("--op-a", o->op_a, "n (A), t (its transpose) or c (its conjugate transpose)")
+      ->check(one_of({"n", "t", "c"}))
+      ->capture_default_str();
+  app.add_option("--op-b", o->op_b, "n (B), t (its transpose) or c (its conjugate transpose)")
+      ->check(one_of({"n", "t", "c"}))
+      ->capture_default_str();
   app.add_option("--alpha", o->alpha, "factor of op(A) op(B)")->capture_default_str();
   app.add_option("--beta", o->beta, "factor of C")->capture_default_str();
   add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt; with alpha = 0 its shape alone)")
@@ -194,13 +203,15 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
                                      },
                                      ""});
   add_deprecated_alias(app, "--pattern", o->pattern, random)->check(one_of({"random", "index"}))->generates();
-  o->common.add_to(app);
+  o->common.add_to(app, {.complex = true});
   app.footer(
       "Examples:\n"
       "  tesela gemm --n 10 --random index --out C.mtx\n"
       "  tesela gemm --a A.mtx --b B.npy --op-b t --out C.npy --json -\n"
+      "  tesela gemm --n 1000 --op-a c --precision z\n"
       "  tesela gemm --n 8192 --tile 2048 --kernel tuned --precision s --repeat 5 --ncpu 0");
-  return std::function<int()>([o] { return run_in_precision(*o, run_gemm<float>, run_gemm<double>); });
+  return std::function<int()>(
+      [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run_gemm<T>(options); }); });
 });
 
 }  // namespace

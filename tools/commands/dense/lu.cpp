@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -35,6 +37,35 @@ HostMatrix<T> triangle(const HostMatrix<T>& factors, bool upper) {
   return t;
 }
 
+/// Returns why to factor D A E in place of A, or nothing. Rows more than half of the digits apart would decide the
+/// pivots, and sums with larger rows would lose the smaller rows (as in lu_solve).
+template <class T>
+std::string reason_to_scale(const DirectProblem<T>& p) {
+  const SystemRange range = range_of(p.a, p.b);
+  if (p.b.cols() > 0 && range.template leaves<T>()) return "numbers of A and B, or their products, leave the range";
+  const bool rows_decide = p.kind == DirectKind::lu && spread(range.rows) > std::numeric_limits<T>::digits / 2;
+  return rows_decide ? "the sizes of A's rows would decide the pivots" : "";
+}
+
+/// Returns max |D' U E| for P D A E = (D' L D'^-1) (D' U E), where D and E scale rows and columns to sizes near 1.
+template <class T>
+double growth_in_units(const HostMatrix<T>& a, const HostMatrix<T>& factors, const std::vector<index_t>& rows) {
+  const index_t n = a.rows();
+  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
+  const Units units = units_of(n, n, [&](const auto& f) {
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) f(i, j, a(i, j));
+  });
+  double growth = 0;
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i <= j; ++i) {
+      const int unit = units.rows[at(rows.empty() ? i : rows[at(i)])] + units.columns[at(j)];
+      const double size = std::abs(std::ldexp(static_cast<double>(factors(i, j)), -unit));
+      if (!(size <= growth)) growth = size;
+    }
+  return growth;
+}
+
 void resolve(Options& o) {
   o.resolve("lu");
   require(o.by == "tiles" || o.pivot != "tournament", "lu", "--pivot",
@@ -45,6 +76,7 @@ void resolve(Options& o) {
 template <class T>
 int run(Options o) {
   Report report("lu", o.common);
+  require_holds_numbers("lu", o.common, {{"--out-l", &o.out_l}, {"--out-u", &o.out_u}});
   const RandomMatrix random = parse_random_kind(o.random);
   resolve(o);
   if (o.common.plan) return run_plan<T>(o, DirectKind::lu, "lu");
@@ -54,11 +86,12 @@ int run(Options o) {
   report.problem() = o.describe();
   report.problem()["pivot"] = o.pivot;
   const auto n = static_cast<double>(o.n);
-  const double flops = 2 * n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs);
+  const double flops = flops_each<T> * (2 * n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs));
   const bool written = !o.out_l.empty() || !o.out_u.empty() || !o.out_rows.empty();
   std::optional<RangeScaling<T>> scaling;
-  DirectProblem<T> scaled{p.kind, o.tile, o.n};  // D A E and D B, if numbers or products leave the range
-  if (o.rhs > 0 && range_of(p.a, p.b).template leaves<T>()) {
+  DirectProblem<T> scaled{p.kind, o.tile, o.n};  // D A E and D B
+  const std::string reason = reason_to_scale(p);
+  if (!reason.empty()) {
     scaling.emplace(p.a);
     scaled.a = scaling->matrix(p.a.clone());
     scaled.b = scaling->right_hand_sides(p.b.clone());
@@ -77,19 +110,24 @@ int run(Options o) {
   report.check("backward_error", Measured{error.backward, bound});
   if (o.common.check) report.check("growth", error.growth);
   if (o.common.check) report.check("largest_multiplier", error.multipliers);
-  check_condition<T>(lu_condition(solved.a, solved.work, order), report);
+  check_condition<T>(lu_condition(solved.a, solved.work, order), report,
+                     [&a = solved.a, &f = solved.work, &by = order] { return growth_in_units(a, f, by); });
   if (scaling) {
-    report.note(
-        "X is by L U = P D A E, for D and E powers of two: numbers of A and B, or their products, leave the range");
+    report.note(fmt::format("{} by L U = P D A E, for D and E powers of two: {}",
+                            o.rhs > 0 ? "X is"
+                            : written ? "the condition is"
+                                      : "the checks are",
+                            reason));
     p.x = scaling->solution(std::move(scaled.x));
   }
   check_solution(o, p, bound, report);
   if (!report.good()) return report.finish();
-  HostMatrix<T> lower, upper, numbers(o.n, 1);
+  HostMatrix<T> lower, upper;
+  HostMatrix<real_t<T>> numbers(o.n, 1);
   if (!o.out_l.empty()) lower = triangle(shown.work, false);
   if (!o.out_u.empty()) upper = triangle(shown.work, true);
   for (index_t i = 0; i < o.n; ++i)
-    numbers(i, 0) = static_cast<T>((rows.empty() ? i : rows[static_cast<std::size_t>(i)]) + 1);
+    numbers(i, 0) = static_cast<real_t<T>>((rows.empty() ? i : rows[static_cast<std::size_t>(i)]) + 1);
   write_matrices(report, {{"L", o.out_l, lower}, {"U", o.out_u, upper}, {"the order of rows", o.out_rows, numbers}});
   return report.finish();
 }
@@ -103,13 +141,15 @@ const Command lu_command(Command::Group::top, "lu", "P A = L U, and A X = B", []
   add_output(app, Output::matrix, "--out-u", o->out_u, "write U to FILE");
   add_output(app, Output::matrix, "--out-rows", o->out_rows,
              "write the row numbers of A in the order of P A, from 1, to FILE");
-  o->common.add_to(app, {.streams = 2});  // panels beside updates
+  o->common.add_to(app, {.complex = true, .streams = 2});  // panels beside updates
   app.footer(
       "Examples:\n"
       "  tesela lu --a A.mtx --b B.mtx --out X.mtx\n"
       "  tesela lu --n 4000 --pivot none --random kappa:1e3 --json -\n"
+      "  tesela lu --n 1000 --rhs 3 --precision z\n"
       "  tesela lu --n 300 --by stages --random kappa:1e3");
-  return std::function<int()>([o] { return run_in_precision(*o, run<float>, run<double>); });
+  return std::function<int()>(
+      [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run<T>(options); }); });
 });
 
 }  // namespace

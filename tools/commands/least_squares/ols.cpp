@@ -1,4 +1,5 @@
 #include "tools/app/sizes.hpp"
+#include "tools/commands/least_squares/regularization.hpp"
 #include "tools/commands/least_squares/solution.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 
@@ -7,12 +8,16 @@
 namespace tesela::cli {
 namespace {
 
-using Options = LeastSquaresOptions;
+struct Options : LeastSquaresOptions {
+  RegularizationOptions regularization;
+};
 
 template <class T>
 int run_ols(Options o) {
   Report report("ols", o.common);
+  o.regularization.require_valid(o);
   o.settle("ols");
+  if (o.regularization.wanted()) o.uncertainty = {};
   std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}};
   if (o.formula.given()) {
     o.load_model("ols");
@@ -32,6 +37,7 @@ int run_ols(Options o) {
     p.a = generate<T>(p.shape, parse_random_kind(o.random), p.seed);
     p.b = uniform<T>({o.m, o.rhs}, p.seed + 1);
   }
+  if (o.regularization.wanted()) return run_regularized(o.regularization, o, p, report);
   report.problem() = o.describe();
   if (!o.method.library()) {
     const OlsOptions chosen = p.options(o.method.name);
@@ -74,10 +80,12 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
        .uncertainty = true,
        .formula = true},
       choices(ols_table<double>()));
+  o->regularization.add_to(app);
   app.footer(
       "Without a unique answer (fewer rows than columns, or a deficient rank) x is the one of least norm.\n"
       "Examples:\n"
       "  tesela ols data.csv \"y ~ x1 * x2 + log(x3) + C(region)\"\n"
+      "  tesela ols data.csv \"y ~ x1 + x2\" --ridge auto --svg gcv.svg\n"
       "  tesela ols --a A.mtx --b b.mtx --out x.mtx\n"
       "  tesela ols --m 4000 --n 300 --random rank:200 --json -");
   return std::function<int()>([o] { return run_in_precision(*o, run_ols<float>, run_ols<double>); });

@@ -88,15 +88,9 @@ nlohmann::json LeastSquaresOptions::describe() const {
   return all;
 }
 
-namespace {
-
-/// Adds DATA, FORMULA and their options; returns DATA.
-Option* add_formula(App& app, FormulaInput& in) {
-  Option* const data =
-      add_input(app, "--data,data", in.data, "a table, CSV with a header, for FORMULA, also without --data");
-  app.add_option("--model,formula", in.formula,
-                 "R's formula, \"y ~ x1 * x2 + log(x3) + C(region)\", also without --model: prints the regression")
-      ->type_name("FORMULA");
+Option* add_formula(App& app, FormulaInput& in, const char* of_data, const char* of_formula) {
+  Option* const data = add_input(app, "--data,data", in.data, of_data);
+  app.add_option("--model,formula", in.formula, of_formula)->type_name("FORMULA");
   app.add_option("--na", in.na,
                  "with FORMULA: a further code of missing values (NA, NaN, null, -, . and the like are known)")
       ->type_name("CODE");
@@ -106,8 +100,6 @@ Option* add_formula(App& app, FormulaInput& in) {
   for (const char* rare : {"--na", "--missing"}) app.get_option(rare)->group(more_options);
   return data;
 }
-
-}  // namespace
 
 void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
                                const Choices& methods) {
@@ -152,6 +144,23 @@ void report_distances(const std::vector<double>& distances, bool inconsistent, R
   for (std::size_t j = 0; j < distances.size(); ++j)
     columns.push_back({{"status", possible(j) ? "ok" : "inconsistent"}, {"distance", distances[j]}});
   report.columns(columns);
+}
+
+void report_coefficients(const std::string& dependent, const nlohmann::json& coefficients, Report& report) {
+  report.section("coefficients", coefficients);
+  report.results([dependent, coefficients] {
+    constexpr std::size_t most = 40;
+    const std::size_t shown = std::min(coefficients.size(), most);
+    std::size_t width = 10;
+    for (std::size_t j = 0; j < shown; ++j)
+      width = std::max(width, coefficients[j]["name"].get_ref<const std::string&>().size());
+    fmt::print("\n{:<{}} {:>14}\n", dependent + " ~", width, "estimate");
+    for (std::size_t j = 0; j < shown; ++j)
+      fmt::print("{:<{}} {:>14.7g}\n", coefficients[j]["name"].get_ref<const std::string&>(), width,
+                 coefficients[j]["estimate"].get<double>());
+    if (shown < coefficients.size()) fmt::print("... and {} more (--json)\n", coefficients.size() - shown);
+    fmt::print("\n");
+  });
 }
 
 void report_status(const LeastSquaresOptions& o, SolveStatus status, Report& report) {

@@ -58,6 +58,13 @@ struct LeastSquaresOptions {
   nlohmann::json describe() const;
 };
 
+/// Adds DATA, FORMULA and their options; returns DATA.
+Option* add_formula(App& app, FormulaInput& in,
+                    const char* of_data = "a table, CSV with a header, for FORMULA, also without --data",
+                    const char* of_formula =
+                        "R's formula, \"y ~ x1 * x2 + log(x3) + C(region)\", also without "
+                        "--model: prints the regression");
+
 /// The texts of options that differ; an option without text is not added.
 struct LeastSquaresTexts {
   std::vector<std::tuple<const char*, std::string*, const char*>> files = {};  ///< more inputs: option, path and text
@@ -75,6 +82,10 @@ void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSqua
 /// problem with several right-hand sides the inconsistent `columns`.
 void report_distances(const std::vector<double>& distances, bool inconsistent, Report& report,
                       const std::function<bool(std::size_t)>& possible);
+
+/// Reports the coefficients of a formula, objects with `name` and `estimate`, and prints them in place of a table of
+/// standard errors.
+void report_coefficients(const std::string& dependent, const nlohmann::json& coefficients, Report& report);
 
 /// Fails the report unless the status is ok, or a deficient rank that the method decided.
 void report_status(const LeastSquaresOptions& o, SolveStatus status, Report& report);

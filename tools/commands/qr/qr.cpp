@@ -55,10 +55,11 @@ RuntimeOptions machine_of(const Options& o) {
 template <class T>
 MemoryPlan plan_of(const Options& o, const Runtime& runtime, Shape a) {
   const TileShape tile = qr_tile(o.method, o.tile, runtime, a);
+  const WorkerCounts workers = is_complex<T> ? WorkerCounts(runtime.cpus(), 0) : WorkerCounts(runtime);
   const index_t columns = wanted_columns(o).value_or(3 * QrCheck<T>::vectors);
   MemoryPlan plan = givens_method(o.method.name)
                         ? plan_givens_qr(runtime, a, sizeof(T), tile.nb, columns, givens_options(o.method))
-                        : plan_qr(runtime, a, sizeof(T), tile, columns, qr_options(o.method));
+                        : plan_qr(workers, a, sizeof(T), tile, columns, qr_options(o.method));
   plan.hold({MemoryPlan::host, a, 1, 0, plan.last_stage()});
   // Code and libraries' buffers that are touched in the first run.
   plan.hold({MemoryPlan::host, {(3 << 20) / index_t{sizeof(T)}, 1}, 1, 0, plan.last_stage()});
@@ -131,11 +132,14 @@ void report_parts(const Options& o, const QrProblem<T>& p, const BlockCyclic& pa
 template <class T>
 int run_qr(Options o) {
   Report report("qr", o.common);
+  require_holds_numbers("qr", o.common, {{"--out-r", &o.out_r}, {"--out-q", &o.out_q}});
+  require(!is_complex<T> || o.method.name == "tiles", "qr", "--method", o.method.name,
+          " has no complex numbers: use tiles");
   parse_random_kind(o.random);
   resolve(o);
   if (o.plan.only) return run_plan<T>(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
-  const double flops = (o.orthogonalizes() ? 2 : 1) * qr_flops(o.m, o.n);
+  const double flops = flops_each<T> * (o.orthogonalizes() ? 2 : 1) * qr_flops(o.m, o.n);
   const std::optional<index_t> columns = wanted_columns(o);
   const auto method = find_method(qr_table<T>(), o.method.name);
   std::optional<Runtime> runtime;
@@ -143,6 +147,8 @@ int run_qr(Options o) {
   std::optional<BlockCyclic> part;  // of several ranks
   if (!method.library()) runtime.emplace(machine_of(o));
   if (runtime && !o.orthogonalizes()) {
+    require(!is_complex<T> || runtime->ranks() == 1, "qr", "--precision", o.common.precision,
+            ": several processes have no complex QR: run one");
     if (runtime->ranks() > 1)
       part.emplace(*runtime, Shape{o.m, o.n}, qr_tile(o.method, o.tile, *runtime, {o.m, o.n}));
     else
@@ -186,7 +192,8 @@ int run_qr(Options o) {
       check.emplace(problem, factors, columns);
     else
       report.fail(factors.failure);
-    if (part && check->error().finite) report_parts(o, problem, *part, *r, check->q(), report);
+    if constexpr (!is_complex<T>)
+      if (part && check->error().finite) report_parts(o, problem, *part, *r, check->q(), report);
     if (plan) meter.measure(*plan, *runtime, report);
   }
   if (!runtime) report_library(o.common, report, library, flops);
@@ -226,14 +233,16 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
   app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");
   app.add_flag("--positive-diagonal", o->positive, "R's diagonal is positive: the factors of two methods compare");
-  o->common.add_to(app, {.streams = 2});                           // panels beside updates
+  o->common.add_to(app, {.complex = true, .streams = 2});          // panels beside updates
   app.get_option("--plan")->excludes(app.get_option("--energy"));  // nothing runs
   app.footer(
       "Examples:\n"
       "  tesela qr --m 1000 --n 517 --tile 96x64 --tree greedy --json -\n"
       "  tesela qr --a A.mtx --out-q Q.npy --out-r R.npy\n"
+      "  tesela qr --n 1000 --tree greedy --precision z\n"
       "  tesela qr --n 4096 --method lapack --repeat 5");
-  return std::function<int()>([o] { return run_in_precision(*o, run_qr<float>, run_qr<double>); });
+  return std::function<int()>(
+      [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run_qr<T>(options); }); });
 });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
+#include "tools/commands/svd/svd_parts.hpp"
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -18,34 +19,47 @@
 namespace tesela::cli {
 namespace {
 
-struct Options {
-  CommonOptions common;
-  index_t m = -1, n = -1, band = 0, largest = -1;
-  std::string a, random = "uniform", method = "auto", out, out_u, out_v;
-  double scale = 1;
-  bool values = false, full = false, compare = true;
-};
+using Options = SvdCommandOptions;
 
-/// Largest min(m, n) whose values are compared with LAPACK's.
-constexpr index_t most_compared = 2048;
-
-SvdOptions svd_options(const Options& o) {
-  SvdOptions options{.method = find_named(svd_methods(), o.method).value_or(SvdMethod::automatic), .band = o.band};
-  options.vectors = o.values ? SvdVectors::none : o.full ? SvdVectors::all : SvdVectors::economic;
-  if (o.largest >= 0) options.largest = o.largest;
-  return options;
-}
-
-void resolve(Options& o) {
-  if (!o.a.empty()) {
-    const Shape shape = probe_matrix(o.a).shape;
-    o.m = shape.rows, o.n = shape.cols;
-  }
-  if (o.n < 0) o.n = o.m < 0 ? 1000 : o.m;
-  if (o.m < 0) o.m = o.n;
+void require_valid(const Options& o) {
   require(o.largest <= std::min(o.m, o.n), "svd", "--largest", o.largest, " of ", std::min(o.m, o.n), " values");
   require(!o.values || (o.out_u.empty() && o.out_v.empty()), "svd", "--values", "contradicts --out-u and --out-v");
-  require(!o.full || o.largest < 0, "svd", "--full", "contradicts --largest");
+}
+
+/// Returns the largest error of the values relative to the largest one of the reference. With --range they are compared
+/// with the nearest part of it, since a value near an end may belong to either side.
+double selected_value_error(const Options& o, const std::vector<double>& values, const std::vector<double>& reference) {
+  if (o.range.empty() || reference.empty()) return singular_value_error(values, reference);
+  const double norm = reference.front() > 0 ? reference.front() : 1;
+  const auto [low, high] = parse_range("svd", o.range);
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t first = 0; first + values.size() <= reference.size(); ++first) {
+    double worst = 0;
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+      const double r = reference[i];
+      const bool chosen = i >= first && i < first + values.size();
+      // The distance to the found value, or from the range to a value that was not found.
+      const double off = chosen ? std::abs(values[i - first] - r) : std::max(0.0, std::min(r - low, high - r));
+      worst = std::max(worst, off / norm);
+    }
+    least = std::min(least, worst);
+  }
+  return least;
+}
+
+/// Reports the numerical rank by all values, with the condition and, below full rank, the gap between the last value
+/// that counts and the next one.
+template <class T>
+void report_rank(const Options& o, const std::vector<double>& values, Report& report) {
+  if (values.empty()) return;
+  const double least = static_cast<double>(std::max(o.m, o.n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const auto below =
+      std::find_if(values.begin(), values.end(), [&](double s) { return !(s / values.front() > least); });
+  report.check("rank", static_cast<double>(below - values.begin()));
+  report.check("condition",
+               values.back() > 0 ? values.front() / values.back() : std::numeric_limits<double>::infinity());
+  if (below != values.begin() && below != values.end())
+    report.check("gap", *below > 0 ? *(below - 1) / *below : std::numeric_limits<double>::infinity());
 }
 
 /// Reports the measured errors.
@@ -56,12 +70,9 @@ void report_errors(const Options& o, const SvdProblem<T>& problem, const Svd<T>&
   const double rounding = found.norm > 0 ? std::numeric_limits<double>::denorm_min() / found.norm : 0;
   const SvdBounds bounds = svd_bounds<T>(o.m, o.n);
   if (o.compare && k <= most_compared)
-    report.check("max_error", Measured{singular_value_error(found.values, reference_singular_values(problem.a)),
+    report.check("max_error", Measured{selected_value_error(o, found.values, reference_singular_values(problem.a)),
                                        bounds.value + rounding});
-  if (count == k) {
-    report.check("norm_drift", Measured{norm_drift(problem.a, found.values), bounds.value + rounding});
-    if (k > 0 && found.values.back() > 0) report.check("condition", found.norm / found.values.back());
-  }
+  if (count == k) report.check("norm_drift", Measured{norm_drift(problem.a, found.values), bounds.value + rounding});
   if (o.values) return;
   const SvdError error = svd_error(problem.a, found.values, *found.u, *found.v);
   report.check("residual", Measured{error.residual, bounds.value + rounding});
@@ -73,21 +84,15 @@ template <class T>
 int run(Options o) {
   Report report("svd", o.common);
   if (o.a.empty()) static_cast<void>(svd_matrix<T>({0, 0}, o.random, 1));  // throws for a wrong kind
-  resolve(o);
+  resolve_svd_shape(o);
+  require_valid(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = std::min(m, n);
   require_memory("svd", "A, its copies and the vectors",
                  (2 * m * n + (o.values ? 2 * k * k : 5 * k * k + (o.full ? m * m + n * n : k * (m + n)))) * sizeof(T));
-  SvdProblem<T> problem{{o.m, o.n}, svd_options(o), o.a, o.random, o.scale, o.common.seed};
-  report.problem() = {{"m", o.m},
-                      {"n", o.n},
-                      {"input", o.a.empty() ? o.random : o.a},
-                      {"vectors", o.values ? "none"
-                                  : o.full ? "all"
-                                           : "economic"},
-                      {"precision", o.common.precision},
-                      {"seed", o.common.seed}};
-  if (o.scale != 1) report.problem()["scale"] = o.scale;
+  SvdProblem<T> problem{{o.m, o.n}, o.svd(), o.a, o.random, o.scale, o.common.seed};
+  describe_svd(o, report);
   if (o.largest >= 0) report.problem()["largest"] = o.largest;
+  if (!o.range.empty()) report.problem()["range"] = o.range;
   Svd<T> found;
   {
     Runtime runtime(o.common.runtime());
@@ -104,6 +109,7 @@ int run(Options o) {
     return report.finish();
   }
   report.check("found", static_cast<double>(found.values.size()));
+  if (std::ssize(found.values) == std::min(o.m, o.n)) report_rank<T>(o, found.values, report);
   if (o.common.check) report_errors(o, problem, found, report);
   HostMatrix<double> values(std::ssize(found.values), 1);
   std::copy(found.values.begin(), found.values.end(), values.data());
@@ -112,6 +118,30 @@ int run(Options o) {
                           {"U", o.out_u, found.u ? *found.u : none},
                           {"V", o.out_v, found.v ? *found.v : none}});
   return report.finish();
+}
+
+int run_command(Options o) {
+  if (o.batch >= 0) return run_svd_batch(o);
+  if (o.rank >= 0) return run_svd_rank(o);
+  if (o.stream) return run_svd_stream(o);
+  return run_in_precision(o, run<float>, run<double>);
+}
+
+/// Excludes options that do not belong together.
+void exclude(App& app) {
+  const auto each = [&app](const std::vector<const char*>& options, const std::vector<const char*>& others) {
+    for (const char* option : options)
+      for (const char* other : others) app.get_option(option)->excludes(app.get_option(other));
+  };
+  each({"--values"}, {"--full"});
+  each({"--largest", "--range"}, {"--full"});
+  each({"--largest"}, {"--range"});
+  each({"--batch"}, {"--method", "--largest", "--range", "--band", "--rank"});
+  each({"--rank"}, {"--method", "--largest", "--range", "--band", "--full", "--values"});
+  each({"--stream"}, {"--batch", "--rank", "--full", "--method", "--band"});
+  app.get_option("--stream")->needs(app.get_option("--a"));
+  app.get_option("--power")->needs(app.get_option("--rank"));
+  app.get_option("--oversampling")->needs(app.get_option("--rank"));
 }
 
 const Command svd_command(Command::Group::top, "svd", "singular value decomposition A = U S V^T", [](App& app) {
@@ -127,11 +157,19 @@ const Command svd_command(Command::Group::top, "svd", "singular value decomposit
       ->excludes(scale);
   choices(svd_table<double>(false)).add_option(app, "--method", o->method);
   app.add_flag("--values", o->values, "singular values only");
-  auto* full = app.add_flag("--full", o->full, "square U and V, m x m and n x n");
-  app.get_option("--values")->excludes(full);
-  app.add_option("--largest", o->largest, "the K largest values and their vectors")
-      ->transform(positive())
-      ->excludes(full);
+  app.add_flag("--full", o->full, "square U and V, m x m and n x n");
+  app.add_option("--largest", o->largest, "the K largest values and their vectors")->transform(positive());
+  app.add_option("--range", o->range, "LOW,HIGH: only the values in [LOW, HIGH) and their vectors");
+  app.add_option("--rank", o->rank, "K values and vectors by random products (Halko, Martinsson, Tropp)")
+      ->transform(positive());
+  app.add_option("--power", o->power, "of --rank: power iterations")->transform(non_negative())->capture_default_str();
+  app.add_option("--oversampling", o->oversampling, "of --rank: additional dimensions of the range")
+      ->transform(non_negative())
+      ->capture_default_str();
+  app.add_flag("--stream", o->stream, "read a .npy file in blocks of rows: it may be larger than memory; m >= n");
+  app.add_option("--batch", o->batch, "K matrices with min(m, n) up to 64: seeds from --seed on, or m x Kn in -a")
+      ->transform(non_negative())
+      ->generates();
   app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
       ->transform(positive());
   app.add_flag("!--no-compare", o->compare, "do not compare with LAPACK's gesdd (done up to min(m, n) = 2048)");
@@ -139,12 +177,43 @@ const Command svd_command(Command::Group::top, "svd", "singular value decomposit
   add_output(app, Output::matrix, "--out-u", o->out_u, "write U to FILE, a column for each value");
   add_output(app, Output::matrix, "--out-v", o->out_v, "write V to FILE, a column for each value");
   o->common.add_to(app);
+  exclude(app);
   app.footer(
       "Examples:\n"
       "  tesela svd -a A.mtx --out-u U.npy -o s.npy --out-v V.npy\n"
       "  tesela svd -m 3000 -n 500 --largest 10 --json -");
-  return std::function<int()>([o] { return run_in_precision(*o, run<float>, run<double>); });
+  return std::function<int()>([o] { return run_command(*o); });
 });
 
 }  // namespace
+
+SvdOptions SvdCommandOptions::svd() const {
+  SvdOptions options{
+      .method = find_named(svd_methods(), method).value_or(SvdMethod::automatic), .vectors = vectors(), .band = band};
+  if (largest >= 0) options.largest = largest;
+  if (!range.empty()) options.range = parse_range("svd", range);
+  return options;
+}
+
+void resolve_svd_shape(SvdCommandOptions& o) {
+  if (!o.a.empty()) {
+    const Shape shape = probe_matrix(o.a).shape;
+    o.m = shape.rows, o.n = shape.cols;
+  }
+  if (o.n < 0) o.n = o.m < 0 ? 1000 : o.m;
+  if (o.m < 0) o.m = o.n;
+}
+
+void describe_svd(const SvdCommandOptions& o, Report& report) {
+  report.problem() = {{"m", o.m},
+                      {"n", o.n},
+                      {"input", o.a.empty() ? o.random : o.a},
+                      {"vectors", o.values ? "none"
+                                  : o.full ? "all"
+                                           : "economic"},
+                      {"precision", o.common.precision},
+                      {"seed", o.common.seed}};
+  if (o.scale != 1) report.problem()["scale"] = o.scale;
+}
+
 }  // namespace tesela::cli

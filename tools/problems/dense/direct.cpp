@@ -8,6 +8,7 @@
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -28,7 +29,8 @@ void DirectProblem<T>::generate_uniform(std::uint64_t seed, bool on_workers) {
   const double shift = symmetric ? 2 * std::sqrt(order) + 1 : kind == DirectKind::lu ? 0 : order;
   a = filled<T>({n, n}, [&](index_t i, index_t j) {
     const T element = symmetric ? random(std::min(i, j), std::max(i, j)) : random(i, j);
-    return i == j ? element + static_cast<T>(shift) : element;
+    if (i != j) return symmetric && i > j ? conj(element) : element;
+    return (symmetric ? T(real_part(element)) : element) + static_cast<real_t<T>>(shift);
   });
   resident = on_workers;
   work = HostMatrix<T>(n, n);
@@ -40,6 +42,7 @@ void DirectProblem<T>::restore() {
   if (work.shape() != a.shape()) work = HostMatrix<T>(n, n);
   if (x.shape() != b.shape()) x = HostMatrix<T>(b.rows(), b.cols());
   bench::RestoredMatrix<T>::release(work.data());
+  if (is_simulated()) return;
   std::copy_n(a.data(), a.size(), work.data());
   std::copy_n(b.data(), b.size(), x.data());
 }
@@ -61,8 +64,8 @@ void DirectProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles
 
 template <class T>
 TileShape DirectProblem<T>::tile_shape() const {
-  if (kind == DirectKind::cholesky) return parse_tile(tile, cholesky_tile(*runtime, n, !resident));
-  return {std::max<index_t>(n, 1), parse_tile(tile, lu_tile(*runtime, n)).nb};
+  if (kind == DirectKind::cholesky) return parse_tile(tile, cholesky_tile(*runtime, n, !resident, is_complex<T>));
+  return {std::max<index_t>(n, 1), parse_tile(tile, lu_tile(*runtime, n, is_complex<T>)).nb};
 }
 
 std::vector<index_t> rows_of(index_t n, const std::vector<int>& swaps) {
@@ -177,10 +180,13 @@ std::vector<Method<DirectProblem<T>, DirectFactors>> direct_table() {
   using Row = Method<DirectProblem<T>, DirectFactors>;
   using Place = typename Row::Place;
   std::vector<Row> rows{{"tiles", "task graph of tiles", Place::graph, by_tiles<T>},
-                        {"stages", "entry by entry along a wavefront, for studies", Place::graph, by_stages<T>},
                         {"lapack", "the library's potrf or getrf", Place::cores, by_lapack<T>}};
-  add_cusolver(rows, "cusolver", "the library's potrf or getrf on a GPU, transfers timed",
-               [](auto& p) { return by_cusolver(p); });
+  if constexpr (!is_complex<T>) {
+    rows.insert(rows.begin() + 1,
+                {"stages", "entry by entry along a wavefront, for studies", Place::graph, by_stages<T>});
+    add_cusolver(rows, "cusolver", "the library's potrf or getrf on a GPU, transfers timed",
+                 [](auto& p) { return by_cusolver(p); });
+  }
   return rows;
 }
 
@@ -202,6 +208,8 @@ double check_peer(const std::string& peer, DirectProblem<T>& p, const DirectFact
   template double check_peer(const std::string&, DirectProblem<T>&, const DirectFactors&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

@@ -102,7 +102,7 @@ void GemmProblem<T>::restore(bool in_tiles) {
       g.wait();
     }
   }
-  constexpr T poison = std::numeric_limits<T>::quiet_NaN();
+  const T poison = std::numeric_limits<real_t<T>>::quiet_NaN();
   if (resident) {
     if (!tiles) return;
     Graph g(*runtime);
@@ -126,7 +126,10 @@ Solver<GemmResult<T>> by_graph(GemmProblem<T>& p, const Multiply& multiply) {
     if (!p.resident) return [&p](index_t i, index_t j) { return p.c(i, j); };
     return [&p](index_t i, index_t j) {
       const auto [mb, nb, kb] = p.options.tile;
-      return bench::element(p.tiles->C(i / mb, j / nb), i % mb, j % nb);
+      if constexpr (is_complex<T>)
+        return p.tiles->C(i / mb, j / nb).read()(i % mb, j % nb);
+      else
+        return bench::element(p.tiles->C(i / mb, j / nb), i % mb, j % nb);
     };
   };
   return {[&p] { p.restore(true); }, [&p, multiply](Graph* g) { multiply(*g, *p.tiles); },
@@ -206,9 +209,13 @@ std::vector<Method<GemmProblem<T>, GemmResult<T>>> gemm_table() {
   using Row = Method<GemmProblem<T>, GemmResult<T>>;
   using Place = typename Row::Place;
   std::vector<Row> rows{{"tiles", "task graph of tiles", Place::graph, by_tiles<T>},
-                        {"starpu", "the same graph by starpu_task_insert", Place::graph, by_starpu<T>},
                         {"openblas", "OpenBLAS on all cores", Place::cores, by_openblas<T>}};
-  if constexpr (config::have_cuda) {
+  if constexpr (!is_complex<T>)
+    rows.insert(rows.begin() + 1, {"starpu", "the same graph by starpu_task_insert", Place::graph, by_starpu<T>});
+  if constexpr (is_complex<T>) {
+    for (const char* name : {"starpu", "cublas", "cublasxt"})
+      rows.push_back({name, "", Place::gpu, {}, "gemm: this method has no complex numbers: use tiles or openblas"});
+  } else if constexpr (config::have_cuda) {
     rows.push_back({"cublas", "one call of cuBLAS on one GPU", Place::gpu, by_cublas<T>});
     rows.push_back({"cublasxt", "cublasXt on all GPUs", Place::gpu, by_cublasxt<T>});
   } else {
@@ -234,12 +241,15 @@ double check_peer(const std::string& peer, const GemmProblem<T>& p, const GemmRe
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)                                                  \
-  template struct GemmProblem<T>;                                              \
-  template std::vector<Method<GemmProblem<T>, GemmResult<T>>> gemm_table<T>(); \
-  template double check_peer(const std::string&, const GemmProblem<T>&, const GemmResult<T>&);
+#define TESELA_INSTANTIATE(T)     \
+  template struct GemmProblem<T>; \
+  template std::vector<Method<GemmProblem<T>, GemmResult<T>>> gemm_table<T>();
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
+template double check_peer(const std::string&, const GemmProblem<float>&, const GemmResult<float>&);
+template double check_peer(const std::string&, const GemmProblem<double>&, const GemmResult<double>&);
 
 }  // namespace tesela::cli

@@ -11,6 +11,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
@@ -38,7 +39,7 @@ void QrProblem<T>::generate_uniform(bool on_workers) {
 template <class T>
 void QrProblem<T>::restore() {
   bench::RestoredMatrix<T>::release(work.data());
-  std::copy_n(a.data(), a.size(), work.data());
+  if (!is_simulated()) std::copy_n(a.data(), a.size(), work.data());
 }
 
 template <class T>
@@ -126,8 +127,11 @@ Solver<QrFactors<T>> by_graph(QrProblem<T>& p, TileShape tile, const Factor& fac
 /// Returns the last nonzero row of each column, for methods that skip zeros.
 template <class T>
 std::vector<index_t> staircase(const QrProblem<T>& p, TileShape tile) {
-  if (p.resident) return {};
-  return p.in_parts ? column_ends(*p.runtime, p.a, BlockCyclic(*p.runtime, p.shape, tile)) : column_ends(p.a);
+  if (p.resident || is_simulated()) return {};
+  if constexpr (is_complex<T>)
+    return {};
+  else
+    return p.in_parts ? column_ends(*p.runtime, p.a, BlockCyclic(*p.runtime, p.shape, tile)) : column_ends(p.a);
 }
 
 template <class T>
@@ -304,18 +308,20 @@ std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table() {
   using Row = Method<QrProblem<T>, QrFactors<T>>;
   using Place = typename Row::Place;
   std::vector<Row> rows{{"tiles", "Householder reflectors of tiles", Place::graph, by_tiles<T>}};
-  for (const auto& method : givens_methods())
-    rows.push_back({method.name, method.about, Place::graph, [name = method.name](QrProblem<T>& p) {
-                      QrMethod rotations = p.method;
-                      rotations.name = name;
-                      return by_rotations(p, givens_options(rotations));
-                    }});
-  for (const auto& method : orthogonalizations())
-    rows.push_back({method.name, method.about, Place::graph,
-                    [which = method.value](QrProblem<T>& p) { return by_orthogonalization(p, which); }});
-  rows.push_back({"lapack", "the library's geqrf", Place::cores, by_lapack<T>});
-  add_cusolver(rows, "cusolver", "the library's geqrf on a GPU, transfers timed",
-               [](auto& p) { return by_cusolver(p); });
+  if constexpr (!is_complex<T>) {
+    for (const auto& method : givens_methods())
+      rows.push_back({method.name, method.about, Place::graph, [name = method.name](QrProblem<T>& p) {
+                        QrMethod rotations = p.method;
+                        rotations.name = name;
+                        return by_rotations(p, givens_options(rotations));
+                      }});
+    for (const auto& method : orthogonalizations())
+      rows.push_back({method.name, method.about, Place::graph,
+                      [which = method.value](QrProblem<T>& p) { return by_orthogonalization(p, which); }});
+    rows.push_back({"lapack", "the library's geqrf", Place::cores, by_lapack<T>});
+    add_cusolver(rows, "cusolver", "the library's geqrf on a GPU, transfers timed",
+                 [](auto& p) { return by_cusolver(p); });
+  }
   return rows;
 }
 
@@ -326,12 +332,15 @@ std::optional<index_t> checked_columns(Shape a) {
   return work <= quick ? std::optional(k) : std::nullopt;
 }
 
-#define TESELA_INSTANTIATE(T)                                          \
-  template struct QrProblem<T>;                                        \
-  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table(); \
-  template Solver<QrFactors<T>> by_rotations(QrProblem<T>&, const GivensOptions&);
+#define TESELA_INSTANTIATE(T)   \
+  template struct QrProblem<T>; \
+  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table();
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
+template Solver<QrFactors<float>> by_rotations(QrProblem<float>&, const GivensOptions&);
+template Solver<QrFactors<double>> by_rotations(QrProblem<double>&, const GivensOptions&);
 
 }  // namespace tesela::cli

@@ -11,15 +11,16 @@ namespace tesela::cli {
 
 template <class T>
 QrCheck<T>::QrCheck(const QrProblem<T>& p, const QrFactors<T>& f, std::optional<index_t> columns) : a_(&p.a), r_(f.r) {
-  if (p.in_parts) {
-    const BlockCyclic part(*p.runtime, p.shape, f.tile),
-        of_q(*p.runtime, {p.shape.rows, columns.value_or(3 * vectors)}, f.tile);
-    const QrPartsSample<T> sample(*p.runtime, part, *f.r, vectors, p.seed);
-    q_ = columns ? HostMatrix<T>(of_q.local().rows, of_q.local().cols) : sample.block(of_q);
-    (columns ? f.form_q : f.multiply_q)(q_, of_q.columns.size);
-    of_parts_ = columns ? sample.error_of_columns(p.a, q_, of_q) : sample.error_of_product(p.a, q_, of_q);
-    return;
-  }
+  if constexpr (!is_complex<T>)
+    if (p.in_parts) {
+      const BlockCyclic part(*p.runtime, p.shape, f.tile),
+          of_q(*p.runtime, {p.shape.rows, columns.value_or(3 * vectors)}, f.tile);
+      const QrPartsSample<T> sample(*p.runtime, part, *f.r, vectors, p.seed);
+      q_ = columns ? HostMatrix<T>(of_q.local().rows, of_q.local().cols) : sample.block(of_q);
+      (columns ? f.form_q : f.multiply_q)(q_, of_q.columns.size);
+      of_parts_ = columns ? sample.error_of_columns(p.a, q_, of_q) : sample.error_of_product(p.a, q_, of_q);
+      return;
+    }
   if (p.sampled()) {
     sample_columns(p, f);
     return;
@@ -114,11 +115,11 @@ double check_peer(const std::string& peer, const QrProblem<T>& p, const QrFactor
   return std::max(backward, orthogonality);
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template class QrCheck<T>;  \
-  template double check_peer(const std::string&, const QrProblem<T>&, const QrFactors<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+template class QrCheck<float>;
+template class QrCheck<double>;
+template class QrCheck<std::complex<float>>;
+template class QrCheck<std::complex<double>>;
+template double check_peer(const std::string&, const QrProblem<float>&, const QrFactors<float>&);
+template double check_peer(const std::string&, const QrProblem<double>&, const QrFactors<double>&);
 
 }  // namespace tesela::cli

@@ -36,21 +36,44 @@ struct Asymmetry {
 /// Makes the k-th matrix whole.
 template <class T>
 void make_whole(const SymmetricFile& file, index_t k, const Block<T>& a, Asymmetry<T>& worst) {
-  const auto size = [](T x) { return std::abs(static_cast<double>(x)); };
+  const auto size = [](T x) { return std::abs(with_parts<T, double>(x)); };
   const double rounding =
-      10 * std::sqrt(static_cast<double>(a.rows)) * static_cast<double>(std::numeric_limits<T>::epsilon());
-  for (index_t j = 0; j < a.rows; ++j)
+      10 * std::sqrt(static_cast<double>(a.rows)) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
+  constexpr real_t<T> half = 0.5;
+  for (index_t j = 0; j < a.rows; ++j) {
+    if (file.symmetrize) a(j, j) = real_part(a(j, j));
     for (index_t i = j + 1; i < a.rows; ++i) {
-      const T lower = a(i, j), upper = a(j, i);
+      const T lower = a(i, j), upper = conj(a(j, i));  // both as elements of the lower triangle
       if (lower == upper) continue;
       if (file.uplo.empty()) {
         const double of_products = std::sqrt(size(a(i, i))) * std::sqrt(size(a(j, j))),
-                     excess =
-                         size(lower / 2 - upper / 2) / std::max({size(lower), size(upper), of_products}) * 2 / rounding;
+                     excess = size(half * lower - half * upper) / std::max({size(lower), size(upper), of_products}) *
+                              2 / rounding;
         if (excess > worst.excess) worst = {excess, k, i, j, lower, upper};
       }
-      a(i, j) = a(j, i) = file.uplo == "upper" ? upper : file.uplo == "lower" ? lower : lower / 2 + upper / 2;
+      a(i, j) = file.uplo == "upper" ? upper : file.uplo == "lower" ? lower : half * lower + half * upper;
+      a(j, i) = conj(a(i, j));
     }
+  }
+}
+
+/// Throws ArgumentError for the first diagonal element of a Hermitian matrix that is not real.
+template <class T>
+void require_real_diagonal(const SymmetricFile& file, const Block<T>& a) {
+  if constexpr (is_complex<T>)
+    for (index_t j = 0; j < a.rows; ++j)
+      require(a(j, j).imag() == 0, file.command, file.option,
+              fmt::format("not Hermitian: {0}({1}, {1}) has the imaginary part {2:.17g}; --symmetrize drops it",
+                          file.name, j + 1, static_cast<double>(a(j, j).imag())));
+}
+
+/// Returns a number for a message.
+template <class T>
+std::string text_of(T x) {
+  if constexpr (is_complex<T>)
+    return fmt::format("{:.17g}{:+.17g}i", static_cast<double>(x.real()), static_cast<double>(x.imag()));
+  else
+    return fmt::format("{:.17g}", static_cast<double>(x));
 }
 
 }  // namespace
@@ -65,12 +88,13 @@ HostMatrix<T> read_symmetric(const SymmetricFile& file, std::vector<std::string>
   Asymmetry<T> worst;
   for (index_t k = 0; (k + 1) * n <= a.cols() && a.rows() > 0; ++k)
     make_whole(file, k, Block<T>{&a(0, k * n), n, n, a.ld()}, worst);
+  for (index_t k = 0; (k + 1) * n <= a.cols() && a.rows() > 0; ++k)
+    require_real_diagonal(file, Block<T>{&a(0, k * n), n, n, a.ld()});
   if (worst.excess == 0 || file.symmetrize) return a;
   const std::string name = a.cols() > n ? fmt::format("matrix {}, {}", worst.matrix + 1, file.name) : file.name,
-                    both = fmt::format("{4}({0}, {1}) = {2:.17g} and {4}({1}, {0}) = {3:.17g}", worst.row + 1,
-                                       worst.column + 1, static_cast<double>(worst.lower),
-                                       static_cast<double>(worst.upper), name);
-  require(worst.excess <= 1, file.command, file.option, "not symmetric: ", both,
+                    both = fmt::format("{4}({0}, {1}) = {2} and {4}({1}, {0}) = {3}", worst.row + 1, worst.column + 1,
+                                       text_of(worst.lower), text_of(conj(worst.upper)), name);
+  require(worst.excess <= 1, file.command, file.option, is_complex<T> ? "not Hermitian: " : "not symmetric: ", both,
           "; --symmetrize takes the mean, --uplo one triangle");
   notes.push_back(
       fmt::format("{} is symmetric up to rounding, and the mean of its triangles is taken: {}", file.path, both));
@@ -118,5 +142,7 @@ template std::optional<SymmetricBands<float>> read_tridiagonal(const std::string
 template std::optional<SymmetricBands<double>> read_tridiagonal(const std::string&);
 template HostMatrix<float> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
 template HostMatrix<double> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
+template HostMatrix<std::complex<float>> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
+template HostMatrix<std::complex<double>> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
 
 }  // namespace tesela::cli

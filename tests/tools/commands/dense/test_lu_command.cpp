@@ -221,6 +221,31 @@ TEST_CASE("an X with a small normwise but large componentwise error is inaccurat
   CHECK(check(cholesky({"--n", "70", "--rhs", "2"}), "componentwise_error") <= 1e-13);
 }
 
+TEST_CASE("lu scales rows that would decide the pivots, and reports neither singular nor useless results") {
+  const TemporaryFolder folder;
+  const HostMatrix<double> a = of(2, {1, 2, 3, 1e100});  // pivot 3 first: 2 - 1e100 / 3 loses the 2
+  write_matrix(folder / "a.npy", a);
+  write_matrix(folder / "b.npy", of(2, {5, 2e100}));  // x = (1, 2)
+  const Words factors{"--out-l", folder / "l.npy", "--out-u", folder / "u.npy"};
+  for (const Words& way : {Words{}, factors}) {
+    const auto factored = lu(way + Words{"--a", folder / "a.npy"});
+    CHECK(check(factored, "condition") < 10);
+    CHECK(factored["notes"].size() == 1);
+    const auto solved = lu(way + Words{"--a", folder / "a.npy", "--b", folder / "b.npy", "--out", folder / "x.npy"});
+    CHECK(check(solved, "componentwise_error") <= 1e-15);
+    const HostMatrix<double> x = read_matrix<double>(folder / "x.npy");
+    CHECK((std::abs(x(0, 0) - 1) <= 1e-15 && std::abs(x(1, 0) - 2) <= 1e-15));
+  }
+  // Without pivots the order of the rows is given, and elements grow.
+  write_matrix(folder / "swapped.npy", of(2, {3, 1e100, 1, 2}));
+  for (const Words& way : {Words{"--pivot", "none"}, {"--by", "stages"}}) {
+    const auto grown = lu(way + Words{"--a", folder / "swapped.npy"}, 1);
+    CHECK_THAT(grown["status"].get<std::string>(), Catch::Matchers::StartsWith("inaccurate: elements grew"));
+  }
+  write_matrix(folder / "singular.npy", of(2, {1, 2, 1e100, 2e100}));
+  CHECK(lu({"--a", folder / "singular.npy"}, 1)["status"] == "the pivot of column 2 is zero or not finite");
+}
+
 TEST_CASE("a failed run of lu or cholesky leaves existing files unchanged") {
   const TemporaryFolder folder;
   const Words names{"l.npy", "u.npy", "rows.npy", "r.npy"};

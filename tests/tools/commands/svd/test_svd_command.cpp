@@ -67,6 +67,99 @@ TEST_CASE("svd writes files that compose to A, or only the largest triples") {
   CHECK(check(report, "condition") < 1 + 1e-12);
 }
 
+TEST_CASE("svd --range reports the values in [LOW, HIGH)") {
+  const Words identity{"--random", "band:0", "-n", "30"};  // a diagonal of random numbers
+  const auto all = svd(identity + Words{"--values"}), part = svd(identity + Words{"--range", "0.25,0.5"});
+  CHECK(part["checks"]["found"] < all["checks"]["found"]);
+  CHECK(part["checks"]["found"] > 0);
+  CHECK(part["checks"]["max_error"] <= part["limits"]["max_error"]);
+  CHECK(part["status"] == "ok");
+  CHECK(svd({"-n", "9", "--range", "100,inf"})["checks"]["found"] == 0);
+}
+
+TEST_CASE("svd --rank reports an error below its bound, and best_error") {
+  for (const char* const kind : {"uniform", "kappa:1e8", "rank:3", "zero"})
+    for (const Words& precision : {Words{"-p", "d"}, Words{"-p", "s"}}) {
+      CAPTURE(kind);
+      const auto report = svd(Words{"--random", kind, "-m", "150", "-n", "70", "--rank", "8"} + precision);
+      CHECK(report["status"] == "ok");
+      CHECK(report["checks"]["found"] == 8);
+      CHECK(report["checks"]["low_rank_error"] <= report["limits"]["low_rank_error"]);
+      if (std::string(kind) == "zero") continue;
+      CHECK(report["checks"]["low_rank_error"].get<double>() >=
+            report["checks"]["best_error"].get<double>() - (precision[1] == "s" ? 1e-5 : 1e-13));
+    }
+  TemporaryFolder folder;
+  svd({"-m", "40", "-n", "50", "--rank", "5", "--power", "3", "--oversampling", "2", "--out-u", folder / "u.npy",
+       "--out-v", folder / "v.npy", "-o", folder / "s.npy"});
+  CHECK(probe_matrix(folder / "u.npy").shape == Shape{40, 5});
+  CHECK(probe_matrix(folder / "v.npy").shape == Shape{50, 5});
+  svd.refuses({"-n", "5", "--rank", "6"}, "6 of 5 values");
+  svd.refuses({"-n", "5", "--rank", "2", "--full"}, "contradict");
+  svd.refuses({"-n", "5", "--power", "2"}, "--rank");
+}
+
+TEST_CASE("svd --stream reads a file in blocks of rows and writes U in blocks") {
+  TemporaryFolder folder;
+  HostMatrix<double> a(20000, 12);
+  for (index_t j = 0; j < 12; ++j)
+    for (index_t i = 0; i < a.rows(); ++i)
+      a(i, j) = std::pow(0.1, static_cast<double>(j)) * std::sin(static_cast<double>(i * (j + 2) % 9973));
+  write_matrix(folder / "a.npy", a);
+  const auto report = svd({"-a", folder / "a.npy", "--stream", "-o", folder / "s.npy", "--out-u", folder / "u.npy",
+                           "--out-v", folder / "v.npy"});
+  CHECK(report["status"] == "ok");
+  CHECK(report["checks"]["rank"] == 12);
+  for (const auto& [name, limit] : report["limits"].items()) CHECK(report["checks"][name] <= limit);
+  const HostMatrix<double> s = read_matrix<double>(folder / "s.npy"), u = read_matrix<double>(folder / "u.npy"),
+                           v = read_matrix<double>(folder / "v.npy");
+  for (const index_t i : {0, 8191, 8192, 19999})
+    for (index_t j = 0; j < 12; ++j) {
+      double sum = 0;
+      for (index_t k = 0; k < 12; ++k) sum += u(i, k) * s(k, 0) * v(j, k);
+      CHECK(std::abs(sum - a(i, j)) < 1e-13);
+    }
+  CHECK(svd({"-a", folder / "a.npy", "--stream", "--values"})["checks"]["found"] == 12);
+  CHECK(svd({"-a", folder / "a.npy", "--stream", "--largest", "2", "-p", "s"})["checks"]["rank"] == 2);
+  svd.refuses({"-n", "5", "--stream"}, "--a");
+  write_matrix(folder / "wide.npy", HostMatrix<double>::zeros(3, 4));
+  svd.refuses({"-a", folder / "wide.npy", "--stream"}, "m >= n");
+}
+
+TEST_CASE("svd --batch reports the sum of found values and the largest errors") {
+  for (const Words& precision : {Words{"-p", "d"}, Words{"-p", "s"}})
+    for (const auto& [m, n, count] : {std::tuple{0, 3, 2}, {1, 1, 5}, {16, 16, 0}, {16, 9, 30}, {20, 64, 3}})
+      for (const Words& what : {Words{}, Words{"--values"}, Words{"--full"}}) {
+        const auto report =
+            svd(Words{"-m", std::to_string(m), "-n", std::to_string(n), "--batch", std::to_string(count)} + precision +
+                what);
+        CHECK(report["checks"]["found"] == std::min(m, n) * count);
+        CHECK(report["checks"]["expected"] == std::min(m, n) * count);
+        for (const auto& [name, limit] : report["limits"].items()) CHECK(report["checks"][name] <= limit);
+        CHECK(report["checks"].contains("residual") == (what != Words{"--values"}));
+        CHECK(report["status"] == "ok");
+      }
+  TemporaryFolder folder;
+  svd({"-n", "6", "--batch", "4", "--seed", "7", "-o", folder / "s.npy", "--out-u", folder / "u.npy"});
+  svd({"-n", "6", "--seed", "9", "-o", folder / "one.npy"});
+  const HostMatrix<double> values = read_matrix<double>(folder / "s.npy"),
+                           third = read_matrix<double>(folder / "one.npy");
+  CHECK(values.shape() == Shape{6, 4});
+  CHECK(probe_matrix(folder / "u.npy").shape == Shape{6, 24});
+  for (index_t i = 0; i < 6; ++i) CHECK(std::abs(values(i, 2) - third(i, 0)) < 1e-14);
+  CHECK(svd({"-a", folder / "u.npy", "--batch", "8"})["problem"]["n"] == 3);
+  svd.refuses({"-a", folder / "u.npy", "--batch", "7"}, "not m x (K n)");
+  svd.refuses({"-n", "65", "--batch", "2"}, "up to 1024 x 64");
+  svd.refuses({"-n", "6", "--batch", "2", "--largest", "3"}, "--largest");
+  HostMatrix<double> bad(2, 8);
+  std::fill_n(bad.data(), bad.size(), 1.0);
+  bad(1, 5) = 1e308, bad(0, 5) = 1e308, bad(0, 4) = 1e308, bad(1, 4) = 1e308;
+  write_matrix(folder / "bad.npy", bad);
+  const auto report = svd({"-a", folder / "bad.npy", "--batch", "4"}, 1);
+  CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("overflow") && ContainsSubstring("of matrix 3"));
+  CHECK(report["counts"]["failed_matrices"] == 1);
+}
+
 TEST_CASE("svd refuses wrong options") {
   svd.refuses({"-n", "5", "--largest", "6"}, "6 of 5 values");
   svd.refuses({"-n", "5", "--full", "--largest", "2"}, "contradict");

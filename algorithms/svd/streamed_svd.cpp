@@ -1,0 +1,88 @@
+#include <tesela/algorithms/qr/streamed_r.hpp>
+#include <tesela/algorithms/svd/streamed_svd.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/runtime/require.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace tesela {
+namespace {
+
+constexpr index_t block = 512;  ///< rows of a product
+
+/// Returns the rows of A X. Always whole blocks are computed, so that every pass gives the same digits.
+template <class T>
+RowSource<T> product(const RowSource<T>& A, HostMatrix<T> x) {
+  struct State {
+    HostMatrix<T> x, rows, found;
+  };
+  const index_t columns = x.cols();
+  const auto state =
+      std::make_shared<State>(State{std::move(x), HostMatrix<T>(block, A.n), HostMatrix<T>(block, columns)});
+  return {A.m, columns, [A, state, columns](index_t first, const Block<T>& out) {
+            for (index_t done = 0; done < out.rows;) {
+              const index_t row = first + done, begin = row / block * block, count = std::min(block, A.m - begin),
+                            skip = row - begin, use = std::min(count - skip, out.rows - done);
+              A.read(begin, {state->rows.data(), count, A.n, block});
+              blas::gemm<T>(Op::none, Op::none, count, columns, A.n, T(1), state->rows.data(), block, state->x.data(),
+                            std::max<index_t>(A.n, 1), T(0), state->found.data(), block);
+              for (index_t j = 0; j < columns; ++j)
+                std::copy_n(&state->found(skip, j), use, out.data + done + j * out.ld);
+              done += use;
+            }
+          }};
+}
+
+/// Returns the rows of W R^-1.
+template <class T>
+RowSource<T> divided(RowSource<T> W, HostMatrix<T> r) {
+  const auto triangle = std::make_shared<HostMatrix<T>>(std::move(r));
+  return {W.m, W.n, [W, triangle](index_t first, const Block<T>& out) {
+            W.read(first, out);
+            if (out.rows > 0 && W.n > 0) blas::trsm_right<T>(out.rows, W.n, triangle->data(), W.n, out.data, out.ld);
+          }};
+}
+
+}  // namespace
+
+template <class T>
+StreamedSvd<T> streamed_svd(Graph& g, const RowSource<T>& A, const SvdOptions& options) {
+  require(A.m >= A.n, "streamed_svd", "A", "has fewer rows than columns: ", to_string(Shape{A.m, A.n}));
+  require(options.vectors != SvdVectors::all, "streamed_svd", "vectors", "all");
+  StreamedSvd<T> result;
+  const bool vectors = options.vectors != SvdVectors::none;
+  HostMatrix<T> r = streamed_r(g, A);
+  const auto R = TileMatrix<T>::map(g.runtime(), r.data(), A.n, A.n, std::max<index_t>(A.n, 1),
+                                    {std::max<index_t>(A.n, 1), std::max<index_t>(A.n, 1)}, "R");
+  Svd<T> found = svd(g, R, options);
+  result.status = found.status;
+  if (result.status.verdict == SvdStatus::Verdict::not_finite) result.status.row = -1;
+  result.values = std::move(found.values), result.norm = found.norm;
+  result.u = {A.m, 0, [](index_t, const Block<T>&) {}};
+  if (!result.status.ok() || !vectors) return result;
+  const double least = static_cast<double>(A.m) * static_cast<double>(std::numeric_limits<T>::epsilon()) * result.norm;
+  const auto rank = static_cast<index_t>(
+      std::partition_point(result.values.begin(), result.values.end(), [&](double value) { return value > least; }) -
+      result.values.begin());
+  HostMatrix<T> scaled(A.n, rank);
+  for (index_t j = 0; j < rank; ++j)
+    for (index_t i = 0; i < A.n; ++i)
+      scaled(i, j) = static_cast<T>(static_cast<double>((*found.v)(i, j)) / result.values[static_cast<std::size_t>(j)]);
+  result.v = std::move(found.v);
+  if (rank == 0) return result;
+  const RowSource<T> W = product(A, std::move(scaled));
+  HostMatrix<T> triangle = streamed_r(g, W);
+  for (index_t i = 0; i < rank; ++i)  // the signs of its rows are arbitrary
+    if (triangle(i, i) < 0)
+      for (index_t j = i; j < rank; ++j) triangle(i, j) = -triangle(i, j);
+  result.u = divided(W, std::move(triangle));
+  return result;
+}
+
+template StreamedSvd<float> streamed_svd(Graph&, const RowSource<float>&, const SvdOptions&);
+template StreamedSvd<double> streamed_svd(Graph&, const RowSource<double>&, const SvdOptions&);
+
+}  // namespace tesela

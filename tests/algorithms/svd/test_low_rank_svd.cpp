@@ -1,0 +1,93 @@
+#include "tests/support/shared_runtime.hpp"
+#include "tests/support/test.hpp"
+#include "tools/checks/svd_error.hpp"
+#include <tesela/algorithms/svd/low_rank_svd.hpp>
+#include <tesela/algorithms/svd/svd_matrices.hpp>
+#include <tesela/runtime/errors.hpp>
+
+#include <numeric>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+/// Checks shapes, orthogonality, and that the bound holds and is not useless.
+template <class T>
+void check(const HostMatrix<T>& a, const LowRankSvd<T>& found, index_t rank) {
+  REQUIRE(found.status.ok());
+  REQUIRE(std::ssize(found.values) == rank);
+  REQUIRE(found.u->shape() == Shape{a.rows(), rank});
+  REQUIRE(found.v->shape() == Shape{a.cols(), rank});
+  const SvdBounds bounds = svd_bounds<T>(a.rows(), a.cols());
+  const SvdError error = svd_error(a, found.values, *found.u, *found.v);
+  CHECK(error.orthogonality_u <= bounds.orthogonality);
+  CHECK(error.orthogonality_v <= bounds.orthogonality);
+  if (found.norm == 0) return;
+  const double off = low_rank_error(a, found.values, *found.u, *found.v, found.norm),
+               bound = found.error_bound / found.norm;
+  CAPTURE(a.rows(), a.cols(), rank, off, bound);
+  CHECK(off <= bound);
+  CHECK(bound <= 60 * off + 20 * bounds.value);
+  const std::vector<double> reference = reference_singular_values(a);
+  for (std::size_t i = 0; i < found.values.size(); ++i) {
+    CHECK(found.values[i] <= reference[i] + bounds.value * reference[0]);
+    CHECK(found.values[i] >= reference[i] - found.error_bound);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("low_rank_svd has an error below its bound for every kind and shape", "", float, double) {
+  using T = TestType;
+  for (const char* const kind : {"uniform", "kappa:1e6", "rank:5", "hilbert", "graded", "zero"})
+    for (const Shape shape : {Shape{90, 90}, {200, 40}, {33, 150}, {1, 1}, {5, 1}})
+      for (const int power : {0, 2}) {
+        CAPTURE(kind, power);
+        HostMatrix<T> a = svd_matrix<T>(shape, kind, 3);
+        const index_t rank = std::min<index_t>(7, std::min(shape.rows, shape.cols));
+        check(a, low_rank_svd<T>(runtime(), a, {.rank = rank, .oversampling = 5, .power = power}), rank);
+      }
+}
+
+TEST_CASE("low_rank_svd finds an exact low rank, and more power reduces the error") {
+  HostMatrix<double> exact = svd_matrix<double>({120, 80}, "rank:6", 1);
+  const LowRankSvd<double> found = low_rank_svd<double>(runtime(), exact, {.rank = 6});
+  CHECK(found.error_bound < 1e-13);
+  for (const double value : found.values) CHECK(std::abs(value - 1) < 1e-13);
+  HostMatrix<double> slow = svd_matrix<double>({300, 300}, "uniform", 1);
+  double before = std::numeric_limits<double>::infinity();
+  for (const int power : {0, 1, 4}) {
+    const LowRankSvd<double> each = low_rank_svd<double>(runtime(), slow, {.rank = 10, .power = power});
+    const double error = low_rank_error(slow, each.values, *each.u, *each.v, each.norm);
+    CHECK(error < before);
+    before = error;
+  }
+}
+
+TEST_CASE("low_rank_svd depends only on the seed, and a power of two scales only the values") {
+  HostMatrix<double> a = svd_matrix<double>({70, 50}, "kappa:1e3", 2), scaled = a.clone();
+  for (index_t i = 0; i < a.size(); ++i) scaled.data()[i] = std::ldexp(a.data()[i], -700);
+  const LowRankOptions options{.rank = 4, .seed = 9};
+  const LowRankSvd<double> p = low_rank_svd<double>(runtime(), a, options),
+                           q = low_rank_svd<double>(runtime(), a, options),
+                           s = low_rank_svd<double>(runtime(), scaled, options),
+                           other = low_rank_svd<double>(runtime(), a, {.rank = 4, .seed = 10});
+  CHECK(p.values == q.values);
+  CHECK(std::equal(p.u->data(), p.u->data() + p.u->size(), q.u->data()));
+  CHECK(p.values != other.values);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(s.values[i] == std::ldexp(p.values[i], -700));
+  CHECK(s.error_bound == std::ldexp(p.error_bound, -700));
+}
+
+TEST_CASE("low_rank_svd reports NaN and refuses wrong options") {
+  HostMatrix<double> a = svd_matrix<double>({6, 5}, "uniform", 1);
+  CHECK_THROWS_AS(low_rank_svd<double>(runtime(), a, {.rank = 6}), ArgumentError);
+  CHECK_THROWS_AS(low_rank_svd<double>(runtime(), a, {.rank = -1}), ArgumentError);
+  CHECK_THROWS_AS(low_rank_svd<double>(runtime(), a, {.rank = 2, .oversampling = -1}), ArgumentError);
+  CHECK_THROWS_AS(low_rank_svd<double>(runtime(), a, {.rank = 2, .power = -1}), ArgumentError);
+  CHECK(low_rank_svd<double>(runtime(), a, {.rank = 0}).values.empty());
+  a(4, 2) = std::numeric_limits<double>::quiet_NaN();
+  const SvdStatus status = low_rank_svd<double>(runtime(), a, {.rank = 2}).status;
+  CHECK((status.verdict == SvdStatus::Verdict::not_finite && status.row == 4 && status.column == 2));
+}

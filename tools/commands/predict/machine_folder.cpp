@@ -1,0 +1,82 @@
+#include "tools/commands/predict/machine_folder.hpp"
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace tesela::cli {
+namespace {
+
+constexpr const char* links_heading = "from,to,bytes_per_second,seconds";
+
+std::vector<LinkSpeed> read_links(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!file || !std::getline(file, line)) throw FileError(path, "cannot be read");
+  if (line != links_heading) throw FileError(path, fmt::format("line 1 is not {}", links_heading));
+  std::vector<LinkSpeed> links;
+  for (int number = 2; std::getline(file, line); ++number) {
+    std::istringstream fields(line);
+    LinkSpeed link;
+    char comma = 0;
+    if (!std::getline(fields, link.from, ',') || !std::getline(fields, link.to, ',') ||
+        !(fields >> link.bytes_per_second >> comma >> link.seconds) || comma != ',' || !fields.eof() ||
+        !(link.bytes_per_second > 0) || !(link.seconds >= 0))
+      throw FileError(path, fmt::format("line {} is not two memories, a speed and a time", number));
+    links.push_back(std::move(link));
+  }
+  return links;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+std::string in_folder(const std::string& folder, const char* name) { return std::filesystem::path(folder) / name; }
+
+}  // namespace
+
+std::string MachineFolder::times_path() const { return std::filesystem::absolute(in_folder(path, "kernels.csv")); }
+
+bool is_machine(const std::string& path) { return std::filesystem::exists(in_folder(path, "machine.json")); }
+
+MachineFolder read_machine(const std::string& path) {
+  MachineFolder machine{.path = path};
+  const std::string description = in_folder(path, "machine.json");
+  std::ifstream file(description);
+  if (!file)
+    throw FileError(path, "is no folder of a machine: record one there with `tesela predict record --out " + path +
+                              " -- COMMAND`, such as `qr --n 4096`");
+  try {
+    machine.about = nlohmann::json::parse(file);
+    static_cast<void>(machine.about.at("name").get<std::string>());
+    static_cast<void>(machine.about.at("gpu_bytes").get<double>());
+    if (machine.cores() < 1 || machine.gpus() < 0) throw FileError(description, "has no cores, or fewer than 0 GPUs");
+  } catch (const nlohmann::json::exception& error) {
+    throw FileError(description, error.what());
+  }
+  machine.times = read_kernel_times(in_folder(path, "kernels.csv"));
+  machine.links = read_links(in_folder(path, "links.csv"));
+  return machine;
+}
+
+void write_machine(const MachineFolder& machine) {
+  std::error_code error;
+  std::filesystem::create_directories(machine.path, error);
+  if (error) throw FileError(machine.path, error.message());
+  std::string links = std::string(links_heading) + '\n';
+  for (const LinkSpeed& link : machine.links)
+    links += fmt::format("{},{},{:.6g},{:.6g}\n", link.from, link.to, link.bytes_per_second, link.seconds);
+  write_text(in_folder(machine.path, "machine.json"), machine.about.dump(2) + '\n');
+  write_text(in_folder(machine.path, "kernels.csv"), to_csv(machine.times));
+  write_text(in_folder(machine.path, "links.csv"), links);
+}
+
+}  // namespace tesela::cli

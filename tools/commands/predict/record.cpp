@@ -1,0 +1,145 @@
+#include "tools/app/command.hpp"
+#include "tools/app/median.hpp"
+#include "tools/commands/predict/child.hpp"
+#include "tools/commands/predict/machine_folder.hpp"
+#include "tools/commands/predict/predict.hpp"
+#include <tesela/host/vector_target.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/topology.hpp>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <set>
+#include <tuple>
+
+namespace tesela::cli {
+namespace {
+
+constexpr index_t enough_samples = 10;
+constexpr int most_rounds = 12;
+constexpr const char* host = "recorded";
+
+bool has_word(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Returns the shapes with too few samples.
+index_t scarce(const std::vector<KernelTime>& times) {
+  return std::count_if(times.begin(), times.end(), [](const KernelTime& t) { return t.samples < enough_samples; });
+}
+
+/// Returns the time of the recorded runs, and the workers that ran them.
+nlohmann::json measured(std::vector<nlohmann::json> reports) {
+  std::vector<double> seconds;
+  for (const nlohmann::json& report : reports) seconds.push_back(report.at("seconds").at("compute").get<double>());
+  const nlohmann::json& machine = reports.back().at("machine");
+  return {{"seconds", bench::median(seconds)},
+          {"fastest", *std::min_element(seconds.begin(), seconds.end())},
+          {"slowest", *std::max_element(seconds.begin(), seconds.end())},
+          {"cores", machine.at("cpu_workers")},
+          {"gpus", machine.at("cuda_devices")},
+          {"scheduler", machine.at("scheduler")}};
+}
+
+/// Describes this machine, in the words of an earlier description if there is one.
+void describe(MachineFolder& folder, const PredictOptions& o) {
+  const Machine machine = describe_machine();
+  nlohmann::json& about = folder.about;
+  const std::string present = machine.cpu_model;
+  if (about.contains("processor") && about["processor"] != present)
+    throw EnvironmentError(fmt::format("predict record: {} describes {}, and this machine has {}: choose another --out",
+                                       folder.path, about["processor"].get<std::string>(), present));
+  about["processor"] = present;
+  about["cores"] = machine.cores;
+  about["memory_bytes"] = machine.memory_bytes;
+  about["vector_unit"] = vector_target();
+  about["gpus"] = std::ssize(machine.gpus);
+  about["gpu"] = machine.gpus.empty() ? "" : machine.gpus.front().name;
+  about["gpu_bytes"] = machine.gpus.empty() ? index_t{0} : machine.gpus.front().memory_bytes;
+  about["starpu"] = Runtime::starpu_version();
+  about["tesela"] = config::version;
+  about["recorded"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+  if (!o.name.empty() || !about.contains("name"))
+    about["name"] = o.name.empty() ? (machine.gpus.empty() ? present : machine.gpus.front().name) : o.name;
+  if (!o.note.empty()) about["note"] = o.note;
+}
+
+/// Replaces the times of recorded shapes, and adds the others.
+index_t merge(std::vector<KernelTime>& times, const std::vector<KernelTime>& recorded) {
+  index_t added = 0;
+  for (const KernelTime& one : recorded) {
+    const auto known = std::find_if(times.begin(), times.end(), [&](const KernelTime& t) { return t.is_of_same(one); });
+    if (known != times.end())
+      *known = one;
+    else
+      times.push_back(one), ++added;
+  }
+  std::sort(times.begin(), times.end(), [](const KernelTime& a, const KernelTime& b) {
+    return std::tie(a.kernel, a.on_gpu, a.flops, a.bytes, a.shape) <
+           std::tie(b.kernel, b.on_gpu, b.flops, b.bytes, b.shape);
+  });
+  return added;
+}
+
+/// Returns the speeds of this machine's links, as StarPU measured them.
+std::vector<LinkSpeed> links_here(const Environment& variables) {
+  for (const auto& [variable, value] : variables)
+    value.empty() ? unsetenv(variable.c_str()) : setenv(variable.c_str(), value.c_str(), 1);
+  const Runtime runtime;
+  return measured_links(runtime);
+}
+
+}  // namespace
+
+int record_machine(const PredictOptions& o) {
+  std::vector<std::string> words(o.command.begin() + 1, o.command.end());
+  require_simulable(words);
+  MachineFolder folder{.path = o.out};
+  if (is_machine(o.out)) folder = read_machine(o.out);
+  const std::string command = fmt::format("{}", fmt::join(words, " "));
+  describe(folder, o);
+  if (!has_word(words, "--no-check")) words.emplace_back("--no-check");
+  words.insert(words.end(), {"--json", "-"});
+  if (!has_word(words, "--repeat") && !has_word(words, "-r")) words.insert(words.end(), {"--repeat", "3"});
+
+  const ScratchFolder scratch;
+  const Environment variables = recording_environment(scratch.path(), host);
+  std::vector<KernelTime> recorded;
+  std::vector<nlohmann::json> reports;
+  int rounds = 0;
+  do {
+    reports.push_back(nlohmann::json::parse(output_of(program_beside_this("tesela"), words, variables)));
+    recorded = modelled_times(scratch.path(), host);
+    ++rounds;
+    if (!o.quiet)
+      fmt::print("round {:<2} {} shapes, {} with fewer than {} samples\n", rounds, recorded.size(), scarce(recorded),
+                 enough_samples);
+  } while (scarce(recorded) > 0 && rounds < most_rounds);
+  if (recorded.empty())
+    throw EnvironmentError("predict record: this command ran no task of a graph, so there is nothing to record");
+  folder.links = links_here(variables);
+  folder.about["measured"][command] = measured(reports);
+  const index_t added = merge(folder.times, recorded);
+  write_machine(folder);
+  if (o.quiet) return done;
+  fmt::print(
+      "wrote   {}: {} shapes of {} kernels, {} of them new\n", o.out, folder.times.size(),
+      [&] {
+        std::set<std::string> names;
+        for (const KernelTime& t : folder.times) names.insert(t.kernel);
+        return names.size();
+      }(),
+      added);
+  if (const index_t few = scarce(recorded); few > 0)
+    fmt::print("note    {} shapes have fewer than {} samples: their tasks are rare, or their times vary\n", few,
+               enough_samples);
+  return done;
+}
+
+}  // namespace tesela::cli

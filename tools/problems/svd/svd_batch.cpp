@@ -1,0 +1,118 @@
+#include "tools/problems/svd/svd_batch.hpp"
+
+#include "tools/app/numbers.hpp"
+#include "tools/checks/svd_error.hpp"
+#include <tesela/algorithms/svd/svd_matrices.hpp>
+#include <tesela/host/lapack_svd.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/parallel_for.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tesela::cli {
+
+template <class T>
+void SvdBatchProblem<T>::load() {
+  const PausedWorkers paused;
+  if (!file.empty()) {
+    a = read_matrix<T>(file);
+    return;
+  }
+  const T factor = in_precision<T>("svd", "--scale", scale);
+  a = HostMatrix<T>(shape.rows, shape.cols * count);
+  parallel_for(count, 16, [&](index_t first, index_t end) {
+    for (index_t k = first; k < end; ++k) {
+      const HostMatrix<T> one = svd_matrix<T>(shape, random, seed + static_cast<std::uint64_t>(k));
+      for (index_t j = 0; j < shape.cols; ++j)
+        for (index_t i = 0; i < shape.rows; ++i) a(i, k * shape.cols + j) = factor * one(i, j);
+    }
+  });
+}
+
+namespace {
+
+template <class T>
+Solver<SvdBatch<T>> by_graph(SvdBatchProblem<T>& p) {
+  const auto found = std::make_shared<SvdBatch<T>>();
+  const auto run = [&p, found](Graph* g) { *found = svd_batch<T>(*g, MatrixView<T>(p.a), p.count, p.vectors); };
+  return {[found] { *found = {}; }, run, {}, [found] { return std::move(*found); }};
+}
+
+template <class T>
+Solver<SvdBatch<T>> by_lapack(SvdBatchProblem<T>& p) {
+  struct State {
+    HostMatrix<T> work, vt;
+    SvdBatch<T> found;
+  };
+  const auto state = std::make_shared<State>();
+  const index_t m = p.shape.rows, n = p.shape.cols, k = std::min(m, n);
+  const bool some = p.vectors != SvdVectors::none, all = p.vectors == SvdVectors::all;
+  const index_t of_u = !some ? 0 : all ? m : k, of_v = !some ? 0 : all ? n : k;
+  const auto prepare = [&p, state, m, n, k, some, of_u, of_v] {
+    state->work = p.a.clone();
+    state->found = {{}, HostMatrix<T>(k, p.count), {}, {}};
+    if (!some) return;
+    state->found.u.emplace(m, of_u * p.count);
+    state->vt = HostMatrix<T>(of_v, n * p.count);
+  };
+  const auto run = [&p, state, m, n, k, some, of_u, of_v](Graph*) {
+    const blas::Threads alone(1);
+    parallel_for(p.count, 16, [&](index_t first, index_t end) {
+      for (index_t i = first; i < end; ++i)
+        lapack::gesdd(static_cast<lapack::SingularVectors>(p.vectors), m, n, state->work.data() + i * m * n, m,
+                      state->found.values.data() + i * k, some ? state->found.u->data() + i * m * of_u : nullptr,
+                      std::max<index_t>(m, 1), state->vt.data() + i * of_v * n, std::max<index_t>(of_v, 1));
+    });
+  };
+  const auto result = [&p, state, n, some, of_v] {
+    if (some) {
+      HostMatrix<T> v(n, of_v * p.count);
+      for (index_t i = 0; i < p.count; ++i)
+        for (index_t j = 0; j < of_v; ++j)
+          for (index_t r = 0; r < n; ++r) v(r, i * of_v + j) = state->vt(j, i * n + r);
+      state->found.v.emplace(std::move(v));
+    }
+    return std::move(state->found);
+  };
+  return {prepare, run, {}, result};
+}
+
+}  // namespace
+
+template <class T>
+std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table() {
+  using Row = Method<SvdBatchProblem<T>, SvdBatch<T>>;
+  return {Row{"tesela", "svd_batch", Row::Place::graph, by_graph<T>},
+          Row{"lapack", "gesdd, matrix by matrix, on all cores", Row::Place::cores, by_lapack<T>}};
+}
+
+template <class T>
+double check_peer(const std::string& peer, const SvdBatchProblem<T>& p, const SvdBatch<T>& f) {
+  constexpr index_t measured = 256;
+  if (!f.ok()) throw bench::WrongResult(peer + ": " + to_string(f.failures.front()));
+  const PausedWorkers paused;
+  const SvdBounds bounds = svd_bounds<T>(p.shape.rows, p.shape.cols);
+  const SvdBatchError e = svd_batch_error(p.a, f.values, f.u ? &*f.u : nullptr, f.v ? &*f.v : nullptr, measured);
+  double worst = 0;
+  for (const double part :
+       {e.value / bounds.value, e.vectors.residual / bounds.value, e.vectors.orthogonality_u / bounds.orthogonality,
+        e.vectors.orthogonality_v / bounds.orthogonality})
+    worst = part <= worst ? worst : part;  // NaN stays
+  if (!(worst <= 1))
+    throw bench::WrongResult(
+        fmt::format("{}: {} of {}: an error is {:.3g} times its bound", peer, p.count, to_string(p.shape), worst));
+  return worst;
+}
+
+#define TESELA_INSTANTIATE(T)                                                      \
+  template struct SvdBatchProblem<T>;                                              \
+  template std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table(); \
+  template double check_peer(const std::string&, const SvdBatchProblem<T>&, const SvdBatch<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::cli
