@@ -11,8 +11,8 @@
 namespace tesela {
 namespace {
 
-/// Order from which the task graph is faster than bdsdc on the threads of BLAS.
-constexpr index_t graph_from = 400;
+/// Order from which the task graph was faster than bdsdc on the threads of BLAS in all runs.
+constexpr index_t graph_from = 1000;
 
 /// Returns the numbers, or their transpose, in precision T.
 template <class T>

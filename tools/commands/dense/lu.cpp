@@ -43,7 +43,7 @@ template <class T>
 std::string reason_to_scale(const DirectProblem<T>& p) {
   const SystemRange range = range_of(p.a, p.b);
   if (p.b.cols() > 0 && range.template leaves<T>()) return "numbers of A and B, or their products, leave the range";
-  const bool rows_decide = p.kind == DirectKind::lu && spread(range.rows) > std::numeric_limits<T>::digits / 2;
+  const bool rows_decide = p.kind == DirectKind::lu && spread(range.rows) > std::numeric_limits<real_t<T>>::digits / 2;
   return rows_decide ? "the sizes of A's rows would decide the pivots" : "";
 }
 
@@ -54,13 +54,13 @@ double growth_in_units(const HostMatrix<T>& a, const HostMatrix<T>& factors, con
   const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
   const Units units = units_of(n, n, [&](const auto& f) {
     for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < n; ++i) f(i, j, a(i, j));
+      for (index_t i = 0; i < n; ++i) f(i, j, largest_part(a(i, j)));
   });
   double growth = 0;
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i <= j; ++i) {
       const int unit = units.rows[at(rows.empty() ? i : rows[at(i)])] + units.columns[at(j)];
-      const double size = std::abs(std::ldexp(static_cast<double>(factors(i, j)), -unit));
+      const double size = std::ldexp(static_cast<double>(largest_part(factors(i, j))), -unit);
       if (!(size <= growth)) growth = size;
     }
   return growth;
