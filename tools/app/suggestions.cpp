@@ -97,7 +97,7 @@ constexpr auto synonyms = std::to_array<Synonym>({
     {" variance variances known ", "--known-variances|--variances"},
     // Eigenvalues
     {" k nev neigs num-eigenvalues eigenvalues howmany count few nvals top subset ", "--smallest K", "or --largest K"},
-    {" k nev howmany count few nvals top num n-components components rank ", "--largest K", "", " svd "},
+    {" k nev howmany count few nvals top num n-components components ", "--largest K", "", " svd "},
     {" which order ", "--smallest K", "or --largest K", " eig "},
     {" il iu subset-by-index ", "--index I,J"},
     {" vl vu interval subset-by-value values ", "--range A,B"},

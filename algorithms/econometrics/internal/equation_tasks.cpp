@@ -139,10 +139,15 @@ void estimate_least_norm(Graph& g, const PickedEquation& equation, SemDivisor di
   }
   const MinimumNorm<double> found = minimum_norm(std::move(R), std::move(c), v.tolerance);
   if (found.rank == r || !all_finite(found.X)) return;
+  double largest = 0;
+  for (index_t j = 0; j < r; ++j) largest = std::max(largest, std::abs(found.X(j, 0)));
+  const double rounding = 4 * static_cast<double>(r) * std::numeric_limits<double>::epsilon() * largest;
   std::vector<double> b;
   for (index_t j = 0; j < r; ++j) {
     const int unit = units[static_cast<std::size_t>(j)];
-    b.push_back(std::ldexp(found.X(j, 0), -std::min(unit - least, far)));
+    // The unit of a column beyond `far` would enlarge a rounding error, whose share of A x is less than an eps.
+    const double x = unit - least > far && std::abs(found.X(j, 0)) <= rounding ? 0 : found.X(j, 0);
+    b.push_back(std::ldexp(x, -std::min(unit - least, far)));
     e.coefficients.push_back(std::ldexp(b.back(), unit));
     if (!std::isfinite(e.coefficients.back())) return e.coefficients.clear();
   }
