@@ -59,7 +59,9 @@ class ModelNumbers {
     std::vector<double> values;
     for (double value = 0; words >> word; values.push_back(value)) right = right && parses(word, value);
     if (values.size() == numbers - 1) values.insert(values.begin() + (flops - 1), 0);
-    if (values.size() == numbers && !std::isfinite(values[flops - 1])) values[flops - 1] = 0;  // unknown
+    if (values.size() == numbers &&
+        !(values[flops - 1] < std::numeric_limits<double>::infinity() && values[flops - 1] >= 0))
+      values[flops - 1] = 0;  // unknown
     right = right && values.size() == numbers &&
             std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v) && v >= 0; });
     wrong_ = wrong_ || !right;
