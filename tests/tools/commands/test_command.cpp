@@ -258,7 +258,7 @@ TEST_CASE("an invalid report file is refused before the computation") {
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("Ctrl-C stops a long run within a second with exit code 130 and no output") {
+TEST_CASE("Ctrl-C stops a long run within two seconds with exit code 130 and no output") {
   const TemporaryFolder folder;
   ProcessOptions options;
   options.interrupt_after = GENERATE(0.7, 2.5);
@@ -267,7 +267,7 @@ TEST_CASE("Ctrl-C stops a long run within a second with exit code 130 and no out
                                  options);
   CHECK(run.code == 130);
   CHECK(run.err == "tesela: interrupted\n");
-  CHECK(run.seconds < patience);
+  CHECK(run.seconds < 2 * patience);
   CHECK(folder.files() == 0);
 }
 

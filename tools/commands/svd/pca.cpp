@@ -74,6 +74,8 @@ PcaTable<T> read_table(const Options& o) {
     input.formula = "1 ~ 0 + " + terms;
     const FormulaData data = load_formula("pca", input);
     table.names = data.names;
+    for (std::string& name : table.names)  // of columns without a formula, where nobody quoted them
+      if (o.formula.formula.empty() && name.size() > 2 && name.front() == '`') name = name.substr(1, name.size() - 2);
     table.dropped = data.dropped;
     table.a = in_precision<T>("pca", data.a);
   } else {
