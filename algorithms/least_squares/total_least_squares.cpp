@@ -130,6 +130,7 @@ TotalLeastSquares<T> tls(Graph& g, MatrixView<T> a, MatrixView<T> b, const TlsOp
   std::vector<double> ratios;
   for (const double value : answer.values) ratios.push_back(found.norm > 0 ? value / found.norm : 0);
   answer.X = HostMatrix<T>::zeros(n, r);
+  bool hidden = false;  // whether rounding errors hide X
   if (n > 0 && r > 0) {
     const double rounding = std::min(
         10 * static_cast<double>(std::max(m, all)) * static_cast<double>(std::numeric_limits<T>::epsilon()), 0.1);
@@ -142,6 +143,9 @@ TotalLeastSquares<T> tls(Graph& g, MatrixView<T> a, MatrixView<T> b, const TlsOp
     answer.X = filled<T>(x.shape(), [&](index_t i, index_t j) { return static_cast<T>(x(i, j)); });
     if (!all_finite(answer.X)) return without(TlsStatus::not_finite);
     if (first < n) answer.status = TlsStatus::not_unique;
+    // X has the size of B over A, and the rounding errors of V that of eps.
+    const double of_a = euclidean_norm(k * n, reduced.data()), of_b = euclidean_norm(k * r, &reduced(0, n));
+    hidden = of_b > 0 && of_b * distance < 100 * std::numeric_limits<double>::epsilon() * of_a;
   }
   double squares = 0;
   for (index_t i = n; i < all; ++i) squares += ratios[at(i)] * ratios[at(i)];
@@ -149,7 +153,7 @@ TotalLeastSquares<T> tls(Graph& g, MatrixView<T> a, MatrixView<T> b, const TlsOp
   const TlsError error = tls_error(reduced, answer.X);
   const double missed = error.norm > 0 ? std::abs(error.correction - answer.correction) / error.norm : 0;
   answer.backward_error = {std::max(error.invariance, missed), rounding_bound<T>(std::max(m, all))};
-  if (!answer.backward_error.good()) answer.status = TlsStatus::inaccurate;
+  if (hidden || !answer.backward_error.good()) answer.status = TlsStatus::inaccurate;
   for (index_t j = 0; options.intercept && j < r; ++j) {
     double& constant = answer.intercepts.emplace_back(means[at(n + j)]);
     for (index_t i = 0; i < n; ++i) constant -= means[at(i)] * static_cast<double>(answer.X(i, j));

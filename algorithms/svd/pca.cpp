@@ -72,6 +72,14 @@ void scale_columns_by(HostMatrix<T>& a, const std::vector<double>& scales) {
   });
 }
 
+/// Returns whether all norms are finite; sets the status `overflow` otherwise.
+template <class T>
+bool all_representable(const std::vector<T>& norms, Pca<T>& result) {
+  const bool all = std::all_of(norms.begin(), norms.end(), [](T norm) { return std::isfinite(norm); });
+  if (!all) result.status.verdict = SvdStatus::Verdict::overflow;
+  return all;
+}
+
 /// Returns where the first element is that is not finite.
 template <class T>
 SvdStatus first_not_finite(const HostMatrix<T>& a) {
@@ -98,6 +106,7 @@ Pca<T> pca(Graph& g, MatrixView<T> a, const PcaOptions& options) {
   }
   const std::vector<T> norms = column_norms(work);
   set_scales(norms, m, options.scale, result);
+  if (!all_representable(norms, result)) return result;
   if (options.scale) scale_columns_by(work, result.scales);
   const auto tiles = TileMatrix<T>::map(g.runtime(), work.data(), m, n, work.ld(), {m, n}, "A");
   Svd<T> found = svd(g, tiles, {.largest = options.components});
@@ -146,6 +155,7 @@ Pca<T> pca(Graph& g, const RowSource<T>& a, const PcaOptions& options) {
   HostMatrix<T> centred = filled<T>({n, n}, [&](index_t i, index_t j) { return r(i + 1, j + 1); });
   const std::vector<T> norms = column_norms(centred);
   set_scales(norms, m, options.scale, result);
+  if (!all_representable(norms, result)) return result;
   if (options.scale) scale_columns_by(centred, result.scales);
   const auto tiles = TileMatrix<T>::map(g.runtime(), centred.data(), n, n, centred.ld(), {n, n}, "R");
   const Svd<T> found = svd(g, tiles, {.largest = options.components.value_or(std::min(m, n))});

@@ -96,7 +96,8 @@ def solve_all(a: ArrayLike, b: ArrayLike, structure: str, lower: bool, overwrite
     direct = foreign(a) or foreign(b) or np.ndim(a) == 2 and np.ndim(b) in (1, 2) and np.shape(a)[0] == np.shape(b)[0]
     if direct and structure == "general" and not transposed:
         return _tesela.solve(a, b, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
-    if direct and structure == "positive definite" and hasattr(a, "T"):
+    conjugated = transposed and not foreign(a) and np.iscomplexobj(a)
+    if direct and structure == "positive definite" and hasattr(a, "T") and not conjugated:
         return _tesela.solve(upper(a) if lower else a, b, assume_a="pos", overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     given, right = numbers(a, "a"), numbers(b, "b")
     if "c" in (given.dtype.kind, right.dtype.kind) and (transposed or

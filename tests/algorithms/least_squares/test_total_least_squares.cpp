@@ -131,3 +131,13 @@ TEST_CASE("a wrong x has a large error") {
   found.X(1, 0) *= 1 + 1e-8;
   CHECK(tls_error(both, found.X).invariance > 1e-11);
 }
+
+TEST_CASE("x that the rounding errors of [A B] hide is inaccurate") {
+  const Matrix a = random(40, 3, 14), b = random(40, 1, 15);
+  for (const double factor : {1e-12, 1e-17, 1e-100}) {
+    CAPTURE(factor);
+    Matrix small = b.clone();
+    for (index_t i = 0; i < 40; ++i) small(i, 0) *= factor;
+    CHECK(solve<double>(a, small).status == (factor < 1e-15 ? TlsStatus::inaccurate : TlsStatus::ok));
+  }
+}

@@ -142,3 +142,10 @@ TEST_CASE("wrong tables of principal components") {
   HostMatrix<double> good = table<double>(10, 3);
   for (const index_t wrong : {0, 4, -1}) CHECK_THROWS_AS(in_memory(good, {.components = wrong}), ArgumentError);
 }
+
+TEST_CASE("a column whose norm overflows has no principal components") {
+  HostMatrix<double> a(4, 2);
+  for (index_t i = 0; i < 4; ++i) a(i, 0) = (i % 2 == 0 ? -1 : 1) * 9.6e307, a(i, 1) = static_cast<double>(i);
+  for (const bool scale : {false, true})
+    CHECK(in_memory(a, {.scale = scale}).status.verdict == SvdStatus::Verdict::overflow);
+}

@@ -115,3 +115,9 @@ REAL_ONLY = {
 def test_functions_of_real_numbers_say_so(name):
     with pytest.raises(TypeError, match="complex"):
         REAL_ONLY[name](np.eye(2, dtype=complex))
+
+
+def test_a_transposed_hermitian_matrix_is_refused():
+    h = np.array([[2, 1j], [-1j, 3]])
+    with pytest.raises(TypeError, match="transposed=False"):
+        tesela.solve(h, np.ones(2), assume_a="pos", transposed=True)
