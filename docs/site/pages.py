@@ -11,7 +11,7 @@ from text import indented, prose, rst
 
 log = logging.getLogger(__name__)
 FOLDERS = ["algorithms", "codelets", "tiles", "runtime", "host"]
-OF_KERNELS = {"name", "color", "cpu", "cuda", "flops", "cost_key", "Args"}
+OF_KERNELS = {"name", "color", "cores_only", "cpu", "cuda", "flops", "cost_key", "Args"}
 
 
 def title(text, mark="="):

@@ -54,7 +54,7 @@ struct SingularRoots {
   static constexpr auto name = "singular_roots";
   static constexpr std::uint32_t color = 0xdd8452;
   struct Args {
-    index_t first = 0;
+    index_t first = 0;  ///< number of the first value
   };
   static double flops(const Args&, Shape poles, Shape roots) {
     return 48 * static_cast<double>(poles.rows) * static_cast<double>(roots.rows);
@@ -67,7 +67,7 @@ struct SingularWeights {
   static constexpr auto name = "singular_weights";
   static constexpr std::uint32_t color = 0xc9703c;
   struct Args {
-    index_t first = 0;
+    index_t first = 0;  ///< number of the first value
   };
   static double flops(const Args&, std::span<const Shape> shapes) {
     return 8 * static_cast<double>(shapes[0].rows) * static_cast<double>(shapes[1].rows);

@@ -222,8 +222,8 @@ def polar(a: ArrayLike, side: str = "right") -> Any:
 
     Returns
     -------
-    u, p
-        u is m x n; p is n x n, or m x m on the left.
+    tuple
+        u, m x n, and p, n x n, or m x m on the left.
 
     Examples
     --------

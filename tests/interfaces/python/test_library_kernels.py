@@ -61,7 +61,7 @@ def test_the_example_runs():
 def test_help_shows_comment_tiles_and_arguments():
     text = pydoc.plain(pydoc.render_doc(kernels.trsm))
     for words in ("insert(kernels.trsm, r, x, op='none', column=0)", "Solves X = op(R)^-1 X (BLAS trsm)", "x : InOut, float32 or float64",
-                  "op : 'none' or 'transpose' = 'none'", "column : int = 0", "Runs on cores and GPUs"):  # fmt: skip
+                  "op : 'none' or 'transpose' or 'conjugate' = 'none'", "column : int = 0", "Runs on cores and GPUs"):  # fmt: skip
         assert words in text, text
     assert "insert(kernels.gather_upper, r, *tiles)" in kernels.gather_upper.__doc__
     assert "generator.seed : int = 0" in kernels.fill.__doc__
@@ -153,8 +153,8 @@ def test_arguments_of_every_kind():
         ("kernel gather_upper has 2 or more tiles .r, .*., and insert passes 1", lambda g, a: g.insert(kernels.gather_upper, a)),
         ("types .float64, float32., not .float32, float32. or .float64, float64.",
          lambda g, a: g.insert(kernels.trsm, a, zeros(3, 3, dtype=np.float32))),
-        ("op is 'none' or 'transpose', not 'up'", lambda g, a: g.insert(kernels.trsm, a, zeros(3, 3), op="up")),
-        ("op is 'none' or 'transpose', not 1", lambda g, a: g.insert(kernels.trsm, a, zeros(3, 3), op=1)),
+        ("op is 'none' or 'transpose' or 'conjugate', not 'up'", lambda g, a: g.insert(kernels.trsm, a, zeros(3, 3), op="up")),
+        ("op is 'none' or 'transpose' or 'conjugate', not 1", lambda g, a: g.insert(kernels.trsm, a, zeros(3, 3), op=1)),
         ("column is int, not 1.5", lambda g, a: g.insert(kernels.trsm, a, zeros(3, 3), column=1.5)),
         ("column is int, not 1267650600228229401496703205376", lambda g, a: g.insert(kernels.trsm, a, zeros(3, 3), column=2**100)),
         ("exponent is int, not 4294967296", lambda g, a: g.insert(kernels.scale_power_of_two, a, exponent=2**32)),
