@@ -14,7 +14,7 @@ set(failures 0)
 # run(EXPECTED-EXIT-CODE PATTERN COMMAND…): requires this exit code of the command and output that matches PATTERN.
 function(run code pattern)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${work} RESULT_VARIABLE result OUTPUT_VARIABLE output
-    ERROR_VARIABLE output TIMEOUT 400)
+    ERROR_VARIABLE output TIMEOUT 900)
   string(REPLACE ";" " " command "${ARGN}")
   string(REPLACE "${work}/" "" command "${command}")
   if(NOT "${result}" STREQUAL "${code}" OR NOT "${output}" MATCHES "${pattern}")
