@@ -79,8 +79,8 @@ Units fitted_units(index_t m, index_t n, const Visit& visit) {
 
 /// Returns D and E of an m x n matrix; ignores zeros, NaN and infinities. If A has no zeros, they do not depend on its
 /// units. If it has zeros, large columns decide D when the rows are scaled first, so fitted_units comes before, unless
-/// all rows or all columns have one size. `visit(f)` calls f(i, j, size) with the magnitude of each element, or the
-/// larger one of its parts.
+/// all rows or all columns have one size. `visit(f)` calls f(i, j, size) with the magnitude of each element, or of the
+/// larger part of a complex element.
 template <class Visit>
 Units units_of(index_t m, index_t n, const Visit& visit) {
   constexpr int none = std::numeric_limits<int>::min();

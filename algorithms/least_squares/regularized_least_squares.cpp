@@ -159,7 +159,7 @@ Regularized<double> solve(Graph& g, const Reduced& p, const RegularizedOptions& 
   return answer;
 }
 
-/// Solves the problem of the parts; `means` are those of A's columns and then of B's, if they were subtracted.
+/// Solves the problem of the parts; `means` has the means of A's and then of B's columns, if they were subtracted.
 template <class T>
 Regularized<T> finish(Graph& g, ExtendedQr<T> e, Shape a, const std::vector<double>& means,
                       const RegularizedOptions& o) {

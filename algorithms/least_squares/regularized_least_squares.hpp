@@ -21,7 +21,7 @@ struct RegularizedOptions {
   std::optional<double> parameter = {};
   bool intercept = false;     ///< whether a constant is added to A x, which nothing penalizes
   OlsOptions reduction = {};  ///< how [A | B] is reduced to its triangle. Singular values up to rcond times the largest
-                              ///< count as zero, of A as it is: its columns are not scaled
+                              ///< count as zero; the columns of A are not scaled
 };
 
 /// A value of the generalized cross-validation G = m ||b - A x||^2 / (m - d)^2 with d effective degrees of freedom.

@@ -143,7 +143,7 @@ TotalLeastSquares<T> tls(Graph& g, MatrixView<T> a, MatrixView<T> b, const TlsOp
     answer.X = filled<T>(x.shape(), [&](index_t i, index_t j) { return static_cast<T>(x(i, j)); });
     if (!all_finite(answer.X)) return without(TlsStatus::not_finite);
     if (first < n) answer.status = TlsStatus::not_unique;
-    // X has the size of B over A, and the rounding errors of V that of eps.
+    // X has the size of B over A. Rounding errors of V have the size of eps.
     const double of_a = euclidean_norm(k * n, reduced.data()), of_b = euclidean_norm(k * r, &reduced(0, n));
     hidden = of_b > 0 && of_b * distance < 100 * std::numeric_limits<double>::epsilon() * of_a;
   }

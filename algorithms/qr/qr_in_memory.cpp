@@ -48,7 +48,7 @@ TileShape qr_tile(const Runtime& runtime, index_t m, index_t n) {
 
 namespace {
 
-/// Returns the tile of the options, or the one that qr_tile selects for the workers of T.
+/// Returns the tile of the options, or the tile that qr_tile selects for the workers of T.
 template <class T>
 TileShape tile_of(const Runtime& runtime, const MatrixView<T>& a, const QrOptions& options) {
   if (options.tile.mb > 0) return options.tile;

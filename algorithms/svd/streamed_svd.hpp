@@ -20,7 +20,7 @@ struct StreamedSvd {
 /// Computes A = U diag(values) V^T for a matrix with m >= n that may be larger than memory.
 ///
 /// A        m x n, read in blocks of rows: once for the values, twice with vectors, and once more for U.
-/// options  vectors and largest; other options are those of the decomposition of R.
+/// options  vectors and largest; the other options are for the decomposition of R.
 /// Returns  values, V, the rows of U, and a status.
 /// Throws   ArgumentError for m < n, for SvdVectors::all and as svd; the errors of reading.
 /// Waits    for the computation.

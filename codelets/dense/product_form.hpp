@@ -10,7 +10,7 @@ namespace tesela::kernels {
 
 /// A dense m x n matrix A = U diag(s) V^T with given singular values s; U and V are products of two Householder
 /// reflectors with counter-based random vectors. A is thus a diagonal matrix plus a matrix of rank 4, and an element
-/// costs 8 multiplications. A complex A is that of the real numbers with each row and column times a random number of
+/// costs 8 multiplications. A complex A is the real matrix with each row and column times a random number of
 /// magnitude 1. Each element is rounded once from extended precision, so the singular values equal s up to
 /// half a unit in the last place of A's entries.
 template <class T>

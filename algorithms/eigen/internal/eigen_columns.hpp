@@ -45,7 +45,7 @@ struct EigenColumns {
 };
 
 /// Sets the n - 1 off-diagonal entries e(i) of size at most eps / 8 to zero. Returns the rows of the blocks between
-/// them, of which neighbours that fit into a leaf together share one, and in `blocks` their number before that.
+/// them. Neighbours that fit into a leaf together share a block; `blocks` becomes the number of blocks without sharing.
 template <class T>
 std::vector<IndexRange> independent_blocks(index_t n, std::vector<T>& e, index_t leaf, index_t& blocks);
 

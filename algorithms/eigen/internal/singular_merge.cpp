@@ -23,7 +23,7 @@ struct NullVectors {
     else if (extra)
       c = upper / z, s = lower / z;
   }
-  /// Returns a half's plan for its right vectors, from that of its left vectors, which ends with the null vector.
+  /// Returns a half's plan for its right vectors, from the plan of its left vectors. It ends with the null vector.
   ColumnPlan<double> rotated(ColumnPlan<double> plan, index_t pole) const {
     plan.pairs.insert(plan.pairs.begin(), {pole, static_cast<index_t>(plan.sources.size()) - 1});
     plan.cosines_and_sines.insert(plan.cosines_and_sines.begin(), {c, s});

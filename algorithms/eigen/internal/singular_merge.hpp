@@ -22,7 +22,8 @@ class SingularMerge {
  public:
   /// Reads values and rows of the halves, deflates, and inserts the tasks that compute the new values. `upper_row` is
   /// the last row of the upper half's right vectors, `lower_row` the first row of the lower half's; alpha and beta are
-  /// the elements of B beside them. Deflation changes B by at most a few eps times its largest element, about 1.
+  /// the elements of B in the row between the halves. Deflation changes B by at most a few eps times its largest
+  /// element, about 1.
   SingularMerge(Graph& g, const MergeShape& shape, SingularColumns upper, const Tile<double>& upper_row,
                 SingularColumns lower, const Tile<double>& lower_row, double alpha, double beta);
 

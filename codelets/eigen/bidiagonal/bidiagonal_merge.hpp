@@ -6,11 +6,11 @@ namespace tesela::kernels {
 
 // Divide and conquer for the singular values of a bidiagonal matrix, on cores, in double precision. A half with n rows
 // has n or n + 1 columns: `extra` is 0 or 1. Both its matrices of vectors are square of order n + extra. The last right
-// vector is then that of the null space, and the last left vector the last unit vector, for the row between the halves.
+// vector then spans the null space, and the last left vector the last unit vector, for the row between the halves.
 //
 // A merge is the singular value problem of the matrix with first row z and the rest of the diagonal d, d(0) = 0 < d(1)
 // < …: its squares solve 1 + sum z(i)^2 / (d(i)^2 - x^2) = 0. The tiles are as for the eigenproblem's kernels
-// (codelets/eigen/secular.hpp), but distances are those of squares: root^2 = pole^2 + distance.
+// (codelets/eigen/secular.hpp), but distances are between squares: root^2 = pole^2 + distance.
 
 /// Computes all values of a small bidiagonal matrix and its vectors by implicit QR steps (LAPACK lasdq).
 ///
