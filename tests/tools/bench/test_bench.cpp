@@ -341,3 +341,18 @@ TEST_CASE("GPU benchmarks check and time their peers on a device", "[gpu]") {
     CHECK(read_csv(folder / "tall-skinny.csv").size() == 2);
   }
 }
+
+TEST_CASE("an interrupted bench leaves the rows that it has measured") {
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  options.interrupt_after = 6;
+  const Outcome run = run_tesela({"bench", "qr", "-n", "64,4000", "--repeat", "20", "--ncuda", "0", "--methods",
+                                  "tesela", "--out", folder.path(), "--name", "q"},
+                                 options);
+  CHECK(run.code == 130);
+  CHECK_FALSE(std::filesystem::exists(folder / "q.csv"));
+  const Table table = read_csv(folder / "q.csv.part");
+  REQUIRE(table.size() == 1);
+  CHECK(table.front().at("n") == "64");
+  CHECK(number(table.front().at("median_s")) > 0);
+}

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 
 namespace tesela::bench {
 namespace {
@@ -117,6 +118,7 @@ void Report::append(const Row& row) {
   rows_.push_back(row);
   rows_.back().gpus = gpus_;
   if (row.what.precision.empty()) rows_.back().what.precision = options_.common.precision;
+  std::ofstream(path("csv.part")) << csv();
 }
 
 std::string Report::path(const char* extension) const {
@@ -274,6 +276,7 @@ void Report::finish() const {
   const bool quiet = options_.common.json_path == "-";
   if (!quiet) print();
   write_file(path("csv"), csv());
+  std::filesystem::remove(path("csv.part"));
   std::string drawn;
   std::vector<Row> measured = rows_;
   std::erase_if(measured, [](const Row& row) { return row.timing.seconds.empty(); });

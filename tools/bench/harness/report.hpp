@@ -25,7 +25,8 @@ struct Options {
   RuntimeOptions runtime() const;
 };
 
-/// Collects rows, prints them as a table and writes NAME.csv, NAME.svg and the JSON report.
+/// Collects rows, prints them as a table and writes NAME.csv, NAME.svg and the JSON report. A run that ends before
+/// finish() leaves its rows in NAME.csv.part.
 class Report {
  public:
   /// `runtime` is null for a benchmark that calls the device itself.
