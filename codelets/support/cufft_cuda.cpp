@@ -62,7 +62,9 @@ bool find_plan(CudaContext& context, const Layout& layout, cufftHandle& plan) {
     plans->splice(plans->begin(), *plans, found);
   } else {
     if (plans->size() >= most_plans) {
-      cufftDestroy(plans->back().plan);  // frees its work space after the work that still uses it
+      // A plan without work space does not wait for its transforms, which still read its tables.
+      if (!context.check(cudaStreamSynchronize(context.stream()), "cudaStreamSynchronize")) return false;
+      cufftDestroy(plans->back().plan);
       plans->pop_back();
     }
     cufftHandle made = 0;
