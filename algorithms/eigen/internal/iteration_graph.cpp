@@ -28,9 +28,9 @@ class TileSteps {
         D_(matrix("D", columns())),
         next_(matrix("D'", columns())),
         found_(g.runtime(), D_.mt(), D_.nt(), {1, 1}, "found") {
-    if (chains()) r_.emplace(matrix("R", columns()));
+    if (whole_columns()) r_.emplace(matrix("R", columns()));
     if (lr()) lr_.emplace(g, n_, nb_, steps_between_tests);
-    if (forms_p()) P_.emplace(matrix("P", chains() ? TileShape{nb_, n_} : TileShape{nb_, nb_}));
+    if (forms_p()) P_.emplace(matrix("P", chains() ? TileShape{nb_, n_} : columns()));
     if (P_) P_->for_each_tile([&](const Tile<T>& t, index_t i, index_t j) { g.insert<Laset<T>>({T(1), i - j}, t); });
   }
 
@@ -55,14 +55,18 @@ class TileSteps {
   index_t tile() const {
     // A launch of rotations has a thread a column: a GPU needs all of its columns in one tile.
     if (chains() && g_.runtime().gpus() > 0) return ceil_div(n_, g_.runtime().gpus());
+    if (whole_columns() && !chains()) return qr_tile(WorkerCounts(g_.runtime()), n_, n_).nb;
     if (g_.runtime().gpus() > 0) return std::clamp<index_t>(n_ / 4, 64, 1024);
     // A task computes every rotation that it applies; therefore few wide tasks are best.
     if (chains()) return std::clamp<index_t>(n_ / (2 * std::max(g_.runtime().cpus(), 1)), 64, 512);
     return std::clamp<index_t>(n_ / 8, 16, 192);
   }
   bool chains() const { return o_.method == EigIteration::qr && o_.factor == QrFactor::givens; }
-  /// Returns the tile shape: rotations need tiles of whole columns, for P of whole rows.
-  TileShape columns() const { return {chains() ? n_ : nb_, nb_}; }
+  /// Returns whether tiles hold whole columns: rotations need them, and panels of reflectors on a GPU.
+  bool whole_columns() const { return chains() || (o_.method == EigIteration::qr && g_.runtime().gpus() > 0); }
+  /// Returns whether P is stored as its transpose, which gets the same reflectors from the left as D.
+  bool transposes_p() const { return whole_columns() && !chains(); }
+  TileShape columns() const { return {whole_columns() ? n_ : nb_, nb_}; }
   TileMatrix<T> matrix(const char* name, TileShape tile) const {
     return TileMatrix<T>(g_.runtime(), n_, n_, tile, name);
   }
@@ -94,11 +98,15 @@ class TileSteps {
     }
   }
 
-  /// Computes D = Q R and P = P Q by chains of rotations. The next D is Q^T R^T, the transpose of R Q, which is
-  /// symmetric up to rounding errors; the off-diagonal part of these errors shrinks in every second step.
   index_t chain_step() {
-    const GivensQr<T>& f =
-        chains_.emplace_back(givens_qr(g_, D_, {.method = GivensMethod::chain}, nullptr, P_ ? &*P_ : nullptr));
+    turn(chains_.emplace_back(givens_qr(g_, D_, {.method = GivensMethod::chain}, nullptr, P_ ? &*P_ : nullptr)));
+    return 0;
+  }
+
+  /// Computes the next D = Q^T R^T from D = Q R, in tiles of whole columns. It is the transpose of R Q, which is
+  /// symmetric up to rounding errors; the off-diagonal part of these errors shrinks in every second step.
+  template <class Factors>
+  void turn(const Factors& f) {
     f.extract_r(g_, *r_);
     for (index_t i = 0; i < D_.nt(); ++i) {
       g_.insert<Laset<T>>({T(0), 0}, next_(0, i));
@@ -114,12 +122,16 @@ class TileSteps {
     }
     f.apply(g_, Side::left, Op::transpose, next_);
     std::swap(D_, next_);
-    return 0;
   }
 
-  /// Computes D = Q R, P = P Q, D = R Q. Only the lower triangle of D is used.
+  /// Computes D = Q R, P = P Q, D = R Q. With square tiles only the lower triangle of D is used.
   index_t qr_step() {
     const QrFactorization<T>& f = factors_.emplace_back(qr(g_, D_));
+    if (whole_columns()) {
+      if (P_) f.apply(g_, Side::left, Op::transpose, *P_);
+      turn(f);
+      return 0;
+    }
     if (P_) f.apply(g_, Side::right, Op::none, *P_);
     f.extract_r(g_, next_);
     f.apply(g_, Side::right, Op::none, next_);
@@ -156,7 +168,7 @@ class TileSteps {
   }
 
   /// Returns whether tile (i, j) belongs to the part of D that is used.
-  bool counts(index_t i, index_t j) const { return chains() || (cholesky() ? i <= j : i >= j); }
+  bool counts(index_t i, index_t j) const { return whole_columns() || (cholesky() ? i <= j : i >= j); }
 
   /// Returns the largest off-diagonal element of D; for LR steps, of the part below the diagonal.
   double largest() {
@@ -192,6 +204,8 @@ class TileSteps {
     if (!P_) return;
     end.p = HostMatrix<T>(n_, n_);
     P_->copy_to(end.p.data(), n_);
+    for (index_t j = 0; transposes_p() && j < n_; ++j)
+      for (index_t i = 0; i < j; ++i) std::swap(end.p(i, j), end.p(j, i));
   }
 
   Graph& g_;
