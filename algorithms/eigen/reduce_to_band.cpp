@@ -38,23 +38,13 @@ constexpr index_t max_tiles_of_v = 8;  // largest number of tiles of V for Sytrd
 
 bool at_once(index_t n, index_t b, index_t tiles) { return b == 1 && n <= largest_sytrd && tiles == 1; }
 
-/// Returns the default of `block`. Products with Q by residues are faster with wide blocks.
-index_t suitable_block(const WorkerCounts& workers, index_t n, bool vectors) {
-  constexpr index_t wide = 2048;
-  if (workers.gpus == 0) return 256;
-  return vectors && workers.gpus == 1 && n >= 16384 &&
-                 gemm_kernel(workers, GemmKernel::automatic, wide, n, n) == GemmKernel::int8
-             ? wide
-             : 1024;
-}
-
 /// Defaults of the options.
 struct Sizes {
   index_t block, update, parts;
   Sizes(const WorkerCounts& workers, index_t n, index_t b, index_t tiles, const ReduceToBandOptions& options) {
     const bool gpu = workers.gpus > 0;
     block = ceil_div(options.block > 0 ? std::min(options.block, std::max<index_t>(n, 1))
-                                       : suitable_block(workers, n, options.vectors),
+                                       : reflector_columns(workers, n, options.vectors),
                      b) *
             b;
     update = std::min(block, options.update > 0 ? options.update : gpu ? ceil_div(1024, b) * b : b);

@@ -7,6 +7,15 @@
 
 namespace tesela {
 
+index_t reflector_columns(const WorkerCounts& workers, index_t n, bool vectors) {
+  constexpr index_t wide = 2048;
+  if (workers.gpus == 0) return 256;
+  return vectors && workers.gpus == 1 && n >= 16384 &&
+                 gemm_kernel(workers, GemmKernel::automatic, wide, n, n) == GemmKernel::int8
+             ? wide
+             : 1024;
+}
+
 template <class T>
 void join_reflectors(Graph& g, const ReflectorBlock<T>& block, index_t width) {
   if (block.columns == 0) return;

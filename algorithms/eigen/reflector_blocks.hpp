@@ -25,6 +25,9 @@ struct ReflectorBlock {
       : top(first), columns(0), v(std::move(of_v)), t(std::move(of_t)), panels(std::move(of_panels)) {}
 };
 
+/// Returns the columns of a block for these workers. Products with Q by residues are faster with wide blocks.
+index_t reflector_columns(const WorkerCounts& workers, index_t n, bool vectors);
+
 /// Inserts the computation of a block's T from the T of its panels of `width` columns.
 template <class T>
 void join_reflectors(Graph& g, const ReflectorBlock<T>& block, index_t width);

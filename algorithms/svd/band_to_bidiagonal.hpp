@@ -36,7 +36,8 @@ class BidiagonalChase {
   TileMatrix<T> none_;
 };
 
-/// Inserts the reduction B = Q_L B' Q_R^T with B' upper bidiagonal (LAPACK gbbrd): 8 b n^2 flops, on cores.
+/// Inserts the reduction B = Q_L B' Q_R^T with B' upper bidiagonal (LAPACK gbbrd): 8 b n^2 flops. A GPU
+/// chases bands of half-width up to 64.
 ///
 /// B        overwritten; B' occupies two rows of its storage. A factor 2^k in B scales B' exactly. NaN and infinite
 ///          elements spread.

@@ -58,13 +58,20 @@ UpperBandReduction<T>::UpperBandReduction(Graph& g, const TileMatrix<T>& A, cons
     : n_(A.n()), vectors_(o.vectors) {
   Runtime& runtime = g.runtime();
   const index_t n = n_, b = B.half_width();
-  B.tiles().for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>({T(0), 1}, tile); });
+  const bool gpu = runtime.gpus() > 0;
+  B.tiles().for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>(on_gpu, {T(0), 1}, tile); });
   if (n == 0) return;
-  const Priority panel_first{highest_priority}, rows_next{highest_priority - 1};
+  // One GPU has the panels; the tiles of A are dealt to all.
+  const Priority panel_first{highest_priority, gpu, gpu ? 0 : -1};
+  const auto on_tile = [&](index_t j, int value) {
+    return Priority{value, gpu, gpu ? static_cast<int>(j % runtime.gpus()) : -1};
+  };
   const index_t w = std::min(A.tile_shape().nb, n), band_width = std::min(B.tiles().tile_shape().nb, n),
-                wanted = o.block > 0 ? std::min(o.block, n) : index_t{256},
+                wanted = o.block > 0 ? o.block : reflector_columns(runtime, n, vectors_),
                 block = vectors_ ? ceil_div(std::min(wanted, n), b) * b : b,
-                parts = std::min(A.nt(), o.parts > 0 ? o.parts : std::max<index_t>(runtime.cpus(), 1));
+                parts = std::min<index_t>(A.nt(), o.parts > 0 ? o.parts
+                                                  : gpu       ? runtime.gpus()
+                                                              : std::max(runtime.cpus(), 1));
   const auto width_of = [&](index_t j) { return std::min(w, n - j * w); };
   const auto G = TileMatrix<T>(runtime, n, 4 * b, {n, 2 * b}, "G"),
              X = TileMatrix<T>(runtime, n, parts * b, {n, b}, "X"),
@@ -72,7 +79,7 @@ UpperBandReduction<T>::UpperBandReduction(Graph& g, const TileMatrix<T>& A, cons
   work_ = {G, X, H};
   for (index_t j = 0; j < A.nt(); ++j) work_.emplace_back(runtime, width_of(j), b, TileShape{w, b}, "P");
   const auto p_of = [&](index_t j) { return work_[static_cast<std::size_t>(3 + j)](0, 0); };
-  const Shape qr_scratch = qr_work(b, b, n, false);
+  const Shape qr_scratch = qr_work(b, b, n, gpu);
   const Tile<T> scratch = g.scratch<T>(qr_scratch.rows, qr_scratch.cols), square = g.scratch<T>(b, b, 1);
 
   TriangularPanel panel;
@@ -101,7 +108,8 @@ UpperBandReduction<T>::UpperBandReduction(Graph& g, const TileMatrix<T>& A, cons
     std::vector<Tile<T>> rows;
     const auto first_of = [&](index_t j) { return std::max<index_t>(next - j * w, 0); };
     for (index_t j = next / w; j < A.nt(); ++j) {
-      g.insert<Ge2tbRows<T>>(rows_next, {panel, first_of(j)}, gathered, t1, A(0, j), H(0, j), p_of(j));
+      g.insert<Ge2tbRows<T>>(on_tile(j, highest_priority - 1), {panel, first_of(j)}, gathered, t1, A(0, j), H(0, j),
+                             p_of(j));
       rows.push_back(p_of(j));
     }
     g.insert<Ge2tbFactorRows<T>>(panel_first, {panel, right.top, w, next % band_width}, right.v(0, 0), t2,
@@ -113,13 +121,14 @@ UpperBandReduction<T>::UpperBandReduction(Graph& g, const TileMatrix<T>& A, cons
       for (index_t j = first; j < A.nt(); j += parts) tiles.insert(tiles.end(), {A(0, j), H(0, j)});
       if (tiles.empty()) break;
       products.push_back(X(0, part));
-      g.insert<Ge2tbProduct<T>>(panel_first, {panel, right.top, first, parts, w}, right.v(0, 0), gathered, X(0, part),
-                                square, tiles);
+      g.insert<Ge2tbProduct<T>>(on_tile(first, highest_priority), {panel, right.top, first, parts, w}, right.v(0, 0),
+                                gathered, X(0, part), square, tiles);
     }
     g.insert<Ge2tbJoin<T>>(panel_first, {panel}, t2, gathered, products);
     for (index_t j = next / w; j < A.nt(); ++j)  // first the tile of the next panel
-      g.insert<Ge2tbUpdate<T>>({rows_next.value - static_cast<int>(std::min<index_t>(j - next / w, 1000))},
-                               {panel, right.top, j * w, first_of(j)}, gathered, right.v(0, 0), H(0, j), A(0, j));
+      g.insert<Ge2tbUpdate<T>>(
+          on_tile(j, highest_priority - 1 - static_cast<int>(std::min<index_t>(j - next / w, 1000))),
+          {panel, right.top, j * w, first_of(j)}, gathered, right.v(0, 0), H(0, j), A(0, j));
   }
   if (vectors_)
     for (const auto* blocks : {&left_, &right_}) join_reflectors(g, blocks->back(), b);

@@ -34,8 +34,8 @@ class UpperBand {
 
 /// Options of reduce_to_upper_band.
 struct ReduceToUpperBandOptions {
-  index_t block = 0;    ///< columns of V per tile, rounded up to a multiple of b; 0 selects 256
-  index_t parts = 0;    ///< tasks that share a product with A; 0 selects one per core
+  index_t block = 0;    ///< columns of V per tile, rounded up to a multiple of b; 0 selects them
+  index_t parts = 0;    ///< tasks that share a product with A; 0 selects one per core, or per GPU
   bool vectors = true;  ///< whether to keep the reflectors, for apply()
 };
 

@@ -1,11 +1,14 @@
+#include <tesela/algorithms/eigen/bidiagonal/bidiagonal_tree.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
 #include <tesela/algorithms/svd/internal/scaled_tall.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
+#include <tesela/codelets/eigen/bulge_chase.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack_svd.hpp>
 #include <tesela/runtime/require.hpp>
@@ -14,6 +17,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 
 namespace tesela {
@@ -35,6 +39,12 @@ void check(Shape a, const SvdOptions& o) {
   require(!o.range || o.range->first < o.range->second, "svd", "range", "is not low < high");
   require(!o.range || (!o.largest && o.vectors != SvdVectors::all), "svd", "range",
           "needs economic vectors or none, without largest");
+}
+
+/// Returns the status for LAPACK's info.
+SvdStatus status_of(int info) {
+  if (info == 0) return {};
+  return {SvdStatus::Verdict::not_converged, info, info};
 }
 
 /// Returns the numbers in another precision.
@@ -62,10 +72,8 @@ void by_lapack(HostMatrix<T> given, int exponent, const SvdOptions& o, int cores
     const blas::Threads threads(blas::threads_for(n, cores));
     const int info = lapack::gesdd(static_cast<lapack::SingularVectors>(vectors), m, n, a.data(), a.ld(), values.data(),
                                    u.data(), u.ld(), vt.data(), vt.ld());
-    if (info != 0) {
-      result.status = {SvdStatus::Verdict::not_converged, info, info};
-      return;
-    }
+    result.status = status_of(info);
+    if (!result.status.ok()) return;
   }
   if (n == 0)  // LAPACK leaves U alone
     for (index_t j = 0; j < u.cols(); ++j)
@@ -122,48 +130,141 @@ class TallFactors {
   QrFactorization<T> factors_;
 };
 
+/// A = U1 U2 B' V2^T V1^T with B' bidiagonal, for a square A.
+template <class T>
+class Reduction {
+ public:
+  Reduction(Graph& g, HostMatrix<T>& a, index_t half_width, bool vectors)
+      : g_(g),
+        band_(g.runtime(), a.rows(), half_width, band_window(g.runtime(), a.rows(), half_width)),
+        tile_(eig_tile(g.runtime(), a.rows(), {.band = band_.half_width()})),
+        A_(TileMatrix<T>::map(g.runtime(), a.data(), a.rows(), a.rows(), a.ld(), tile_)),
+        to_band_(reduce_to_upper_band(g, A_, band_, {.vectors = vectors})),
+        chase_(band_to_bidiagonal(g, band_, {.vectors = vectors})) {}
+
+  index_t half_width() const { return band_.half_width(); }
+  /// Return the diagonals of B'. They wait.
+  std::vector<T> diagonal() const { return chase_.diagonal(); }
+  std::vector<T> off_diagonal() const { return chase_.off_diagonal(); }
+
+  /// Inserts X = U1 U2 X, or X = V1 V2 X for Side::right.
+  void apply(Side side, const TileMatrix<T>& X) const {
+    chase_.apply(g_, side, Op::none, X);
+    to_band_.apply(g_, side, Op::none, X);
+  }
+  /// Returns the product with x. Waits.
+  HostMatrix<T> times(Side side, HostMatrix<T> x) const {
+    if (x.cols() == 0) return x;
+    const index_t wide = std::max<index_t>(eigenvectors_tile(g_.runtime(), x.rows(), x.cols()), 1);
+    const auto X = TileMatrix<T>::map(g_.runtime(), x.data(), x.rows(), x.cols(), x.ld(), {x.rows(), wide}, "X");
+    apply(side, X);
+    g_.wait();
+    X.bring_home();
+    return x;
+  }
+
+ private:
+  Graph& g_;
+  UpperBand<T> band_;
+  TileShape tile_;
+  TileMatrix<T> A_;
+  UpperBandReduction<T> to_band_;
+  BidiagonalChase<T> chase_;
+};
+
+/// Returns the singular values of B', descending, by bisection on GPUs: the nonnegative eigenvalues of the tridiagonal
+/// matrix with diagonal 0 and off-diagonal d1 e1 d2 …. Errors are a few eps ||B'||, as those of B'.
+template <class T>
+std::vector<double> bisected_values(Runtime& runtime, const std::vector<T>& d, const std::vector<T>& e) {
+  const auto n = static_cast<index_t>(d.size());
+  std::vector<double> zeros(2 * d.size(), 0.0), mixed;
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    mixed.push_back(static_cast<double>(d[i]));
+    if (i < e.size()) mixed.push_back(static_cast<double>(e[i]));
+  }
+  std::vector<double> values =
+      tridiagonal_eigenvalues<double>(runtime, zeros, mixed,
+                                      {.method = TridiagonalEigMethod::bisection, .range = IndexRange{n, 2 * n}})
+          .values;
+  for (double& value : values) value = std::max(value, 0.0);
+  std::reverse(values.begin(), values.end());
+  return values;
+}
+
+/// Smallest order of a matrix whose B' is decomposed on GPUs.
+constexpr index_t on_gpus_from = 512;
+
+/// Computes values and vectors of A from those of B' on GPUs, which keep the vectors.
+template <class T>
+void finish_on_gpus(Graph& g, const Reduction<T>& reduction, int exponent, const SvdOptions& o, Svd<T>& result) {
+  Runtime& runtime = g.runtime();
+  const std::vector<T> d = reduction.diagonal(), e = reduction.off_diagonal();
+  g.wait();
+  const auto n = static_cast<index_t>(d.size());
+  const auto [first, end] = set_values(result, bisected_values(runtime, d, e), exponent, o);
+  if (o.vectors == SvdVectors::none) return;
+  const index_t k = end - first, wide = std::max<index_t>(eigenvectors_tile(runtime, n, k), 1);
+  std::array<HostMatrix<T>, 2> home{HostMatrix<T>(n, k), HostMatrix<T>(n, k)};
+  if (k > 0) {
+    const TileMatrix<double> U(runtime, n, k, {n, wide}, "U"), V(runtime, n, k, {n, wide}, "V");
+    const std::vector<double> diagonal(d.begin(), d.end()), above(e.begin(), e.end());
+    const SvdStatus status =
+        status_of(detail::bidiagonal_tree(runtime, diagonal, above, U, V, {.first = first, .values = false}).info);
+    if (!status.ok()) {
+      result.status = status;
+      return;
+    }
+    for (const auto& [side, X, to] :
+         {std::tuple{Side::right, &V, home.data() + 1}, std::tuple{Side::left, &U, home.data()}}) {
+      if constexpr (std::is_same_v<T, double>) {
+        reduction.apply(side, *X);
+        g.wait();
+        X->copy_to(to->data(), to->ld());
+      } else {
+        HostMatrix<double> x(n, k);
+        X->copy_to(x.data(), x.ld());
+        *to = reduction.times(side, converted<T>(std::move(x)));
+      }
+    }
+  }
+  result.u.emplace(std::move(home[0]));
+  result.v.emplace(std::move(home[1]));
+}
+
+/// Computes values and vectors of A from those of B' on cores.
+template <class T>
+void finish_on_cores(Graph& g, const Reduction<T>& reduction, int exponent, const SvdOptions& o, Svd<T>& result) {
+  const bool vectors = o.vectors != SvdVectors::none;
+  const std::vector<T> d = reduction.diagonal(), e = reduction.off_diagonal();
+  g.wait();
+  BidiagonalSvd<T> inner = bidiagonal_svd<T>(g.runtime(), d, e, vectors);
+  result.status = status_of(inner.info);
+  if (!result.status.ok()) return;
+  const auto [first, end] = set_values(result, inner.values, exponent, o);
+  if (!vectors) return;
+  result.v.emplace(reduction.times(Side::right, columns_of(std::move(*inner.v), first, end)));
+  result.u.emplace(reduction.times(Side::left, columns_of(std::move(*inner.u), first, end)));
+}
+
 /// Decomposes a square matrix, or a tall one after its QR factorization.
 template <class T>
 void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, const SvdOptions& o, Svd<T>& result) {
   Runtime& runtime = g.runtime();
   const index_t m = a.rows(), n = a.cols();
-  const bool vectors = o.vectors != SvdVectors::none;
-  const WorkerCounts cores{std::max(runtime.cpus(), 1), 0};
-  if (n == 0) return by_lapack(std::move(a), exponent, o, cores.cpus, result);
+  if (n == 0) return by_lapack(std::move(a), exponent, o, std::max(runtime.cpus(), 1), result);
   std::optional<TallFactors<T>> tall;
   if (m > n) {
     tall.emplace(g, std::move(a));
     a = tall->triangle(g);
   }
-  const UpperBand<T> band(runtime, n, o.band > 0 ? o.band : band_half_width(cores),
-                          band_window(cores, n, o.band > 0 ? o.band : band_half_width(cores)));
-  result.half_width = band.half_width();
-  const TileShape tile = eig_tile(cores, n, {.band = band.half_width()});
-  const auto A = TileMatrix<T>::map(runtime, a.data(), n, n, a.ld(), tile);
-  const auto to_band = reduce_to_upper_band(g, A, band, {.vectors = vectors});
-  const auto chase = band_to_bidiagonal(g, band, {.vectors = vectors});
-  const std::vector<T> d = chase.diagonal(), e = chase.off_diagonal();
-  g.wait();
-  BidiagonalSvd<T> inner = bidiagonal_svd<T>(runtime, d, e, vectors);
-  if (!inner.ok()) {
-    result.status = {SvdStatus::Verdict::not_converged, inner.info, inner.info};
-    return;
-  }
-  const auto [first, end] = set_values(result, inner.values, exponent, o);
-  if (!vectors) return;
-  const auto back = [&, from = first, to = end](Side side, HostMatrix<T> x) {
-    x = columns_of(std::move(x), from, to);
-    if (x.cols() == 0) return x;
-    const auto X = TileMatrix<T>::map(runtime, x.data(), n, x.cols(), x.ld(), {n, tile.nb}, "X");
-    chase.apply(g, side, Op::none, X);
-    to_band.apply(g, side, Op::none, X);
-    g.wait();
-    X.bring_home();
-    return x;
-  };
-  result.v.emplace(back(Side::right, std::move(*inner.v)));
-  HostMatrix<T> u = back(Side::left, std::move(*inner.u));
-  result.u.emplace(tall ? tall->times(g, u, o.vectors == SvdVectors::all ? m : u.cols()) : std::move(u));
+  index_t band = o.band > 0 ? o.band : band_half_width(runtime);
+  if (runtime.cpus() == 0) band = std::min(band, kernels::largest_gpu_half_width);
+  const Reduction<T> reduction(g, a, band, o.vectors != SvdVectors::none);
+  result.half_width = reduction.half_width();
+  const bool gpus = runtime.gpus() > 0 && runtime.cpus() > 0 && runtime.ranks() == 1 && n >= on_gpus_from;
+  (gpus ? finish_on_gpus<T> : finish_on_cores<T>)(g, reduction, exponent, o, result);
+  if (tall && result.u)
+    result.u.emplace(tall->times(g, *result.u, o.vectors == SvdVectors::all ? m : result.u->cols()));
 }
 
 /// Decomposes a matrix in host memory. With `here`, only on the calling thread.
@@ -201,10 +302,11 @@ std::string to_string(const SvdStatus& status) {
   return "";
 }
 
-SvdMethod svd_method(const WorkerCounts&, Shape shape, const SvdOptions& options) {
+SvdMethod svd_method(const WorkerCounts& workers, Shape shape, const SvdOptions& options) {
   if (options.method != SvdMethod::automatic) return options.method;
   const index_t n = std::min(shape.rows, shape.cols);
-  return n < (options.vectors == SvdVectors::none ? 800 : 1800) ? SvdMethod::lapack : SvdMethod::two_stage;
+  const index_t on_cores = options.vectors == SvdVectors::none ? 800 : 1800;
+  return n < (workers.gpus > 0 ? on_gpus_from : on_cores) ? SvdMethod::lapack : SvdMethod::two_stage;
 }
 
 double svd_flops(index_t m, index_t n, SvdVectors vectors) {

@@ -38,6 +38,16 @@ index_t columns_of_each(const char* name, const TileMatrix<T>& X, index_t rows, 
   return each;
 }
 
+/// Returns the number of matrices that take a core about a millisecond.
+template <class T>
+index_t batch_on_a_core(Shape shape) {
+  const auto k = static_cast<double>(std::min(shape.rows, shape.cols)),
+             length = static_cast<double>(std::max(shape.rows, shape.cols));
+  const double microseconds = 0.1 + k * (0.1 + k * k / 300 + length * k / 1000);  // measured time per matrix
+  constexpr index_t lanes = 64 / sizeof(T);
+  return ceil_div(static_cast<index_t>(std::ceil(1000 / microseconds)), lanes) * lanes;
+}
+
 }  // namespace
 
 std::string to_string(const SvdBatchFailure& failure) {
@@ -45,12 +55,11 @@ std::string to_string(const SvdBatchFailure& failure) {
 }
 
 template <class T>
-index_t svd_batch_size(Shape shape) {
-  const auto k = static_cast<double>(std::min(shape.rows, shape.cols)),
-             length = static_cast<double>(std::max(shape.rows, shape.cols));
-  const double microseconds = 0.1 + k * (0.1 + k * k / 300 + length * k / 1000);  // measured time per matrix
-  constexpr index_t lanes = 64 / sizeof(T);
-  return ceil_div(static_cast<index_t>(std::ceil(1000 / microseconds)), lanes) * lanes;
+index_t svd_batch_size(const WorkerCounts& workers, Shape shape) {
+  if (workers.gpus == 0) return batch_on_a_core<T>(shape);
+  constexpr index_t most_bytes = index_t{1} << 28, most = index_t{1} << 16;
+  const index_t length = std::max<index_t>({shape.rows, shape.cols, 1});
+  return std::clamp<index_t>(most_bytes / (length * length * index_t{sizeof(T)}), 1, most);
 }
 
 template <class T>
@@ -75,9 +84,12 @@ std::vector<SvdBatchFailure> svd_batch(Graph& g, const TileMatrix<T>& A, const T
   }
   const TileMatrix<int> info(g.runtime(), 1, count, {1, at_once}, "info");
   const TileMatrix<T> none(g.runtime(), 2, S.nt(), {1, 1}, "none");
+  const Shape room = kernels::small_svd_work<T>({m, n}, g.runtime().gpus() > 0 ? std::min(at_once, count) : 0);
+  const Tile<T> work = g.scratch<T>(std::max<index_t>(room.rows, 1), 1);
+  const Priority where = at_once > batch_on_a_core<T>({m, n}) ? on_gpu : Priority{};
   for (index_t t = 0; t < S.nt(); ++t) {
-    g.insert<kernels::SmallSvd<T>>(args, A(0, t), S(0, t), U != nullptr ? (*U)(0, t) : none(0, t),
-                                   V != nullptr ? (*V)(0, t) : none(1, t), info(0, t));
+    g.insert<kernels::SmallSvd<T>>(where, args, A(0, t), S(0, t), U != nullptr ? (*U)(0, t) : none(0, t),
+                                   V != nullptr ? (*V)(0, t) : none(1, t), info(0, t), work);
     for (const TileMatrix<T>* result : {&S, U, V})
       if (result != nullptr && result->mapped()) g.bring_home((*result)(0, t));
   }
@@ -113,7 +125,7 @@ SvdBatch<T> svd_batch(Graph& g, MatrixView<T> a, index_t count, SvdVectors vecto
       for (index_t j = 0; j < x->cols(); ++j)
         for (index_t i = 0; i < x->rows(); ++i) (*x)(i, j) = i == j % x->rows() ? 1 : 0;
   if (k == 0 || count == 0) return result;
-  const index_t kb = std::min(svd_batch_size<T>({m, n}), count);
+  const index_t kb = std::min(svd_batch_size<T>(g.runtime(), {m, n}), count);
   const auto tiles = [&](T* data, index_t rows, index_t cols, index_t ld, const char* name) {
     return TileMatrix<T>::map(g.runtime(), data, rows, cols * count, ld, {rows, cols * kb}, name);
   };
@@ -139,7 +151,7 @@ SvdBatch<T> svd_batch(Runtime& runtime, MatrixView<T> a, index_t count, SvdVecto
                                                   const TileMatrix<T>*, const TileMatrix<T>*);        \
   template SvdBatch<T> svd_batch(Graph&, MatrixView<T>, index_t, SvdVectors);                         \
   template SvdBatch<T> svd_batch(Runtime&, MatrixView<T>, index_t, SvdVectors);                       \
-  template index_t svd_batch_size<T>(Shape);
+  template index_t svd_batch_size<T>(const WorkerCounts&, Shape);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

@@ -42,10 +42,9 @@ struct SvdBatch {
 /// Throws   ArgumentError for other shapes and tiles.
 /// Waits    for the graph.
 /// Method   A power of two scales each matrix. QR with rows in descending order and pivoting of columns, QR of R^T,
-/// then
-///          one-sided Jacobi rotations of its triangle (Z. Drmač, K. Veselić, SIAM J. Matrix Anal. Appl. 29, 2008;
-///          LAPACK gejsv), one matrix in each lane of the vector unit. For A = D1 B D2 with diagonal D1 and D2 and a
-///          well-conditioned B small values have small relative errors too.
+///          then one-sided Jacobi rotations of its triangle (Z. Drmač, K. Veselić, SIAM J. Matrix Anal. Appl. 29, 2008;
+///          LAPACK gejsv), one matrix in each lane of the vector unit, or in a warp or a thread block of a GPU. For A =
+///          D1 B D2 with diagonal D1 and D2 and a well-conditioned B small values have small relative errors too.
 template <class T>
 std::vector<SvdBatchFailure> svd_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& S,
                                        const TileMatrix<T>* U = nullptr, const TileMatrix<T>* V = nullptr);
@@ -59,8 +58,8 @@ SvdBatch<T> svd_batch(Runtime& runtime, MatrixView<T> a, index_t count, SvdVecto
 template <class T>
 SvdBatch<T> svd_batch(Graph& g, MatrixView<T> a, index_t count, SvdVectors vectors = SvdVectors::economic);
 
-/// Returns kb for matrices of this shape: about a millisecond of a core.
+/// Returns kb for matrices of this shape: about a millisecond of a core, or with a GPU up to 256 MiB.
 template <class T>
-index_t svd_batch_size(Shape shape);
+index_t svd_batch_size(const WorkerCounts& workers, Shape shape);
 
 }  // namespace tesela

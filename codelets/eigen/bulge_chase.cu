@@ -15,19 +15,10 @@ void ChaseBulges<T>::cuda(CudaContext& context, const Args& args, In<T> before, 
     context.check(cudaErrorInvalidValue, "chase_bulges: the band is too wide");
     return;
   }
-  const auto tile = [](const InOut<T>& one, index_t column) { return one.data - column * one.ld; };
-  const index_t split = args.column + band.front().cols;
-  const ChaseLaunch<T> run{plan,
-                           args.group,
-                           args.window,
-                           {tile(band.front(), args.column), tile(band.back(), band.size() > 1 ? split : args.column),
-                            band.front().ld - 1, band.back().ld - 1, split},
-                           before.data,
-                           before.ld,
-                           reflectors.data,
-                           reflectors.ld,
-                           work.data};
-  context.check(launch_chase(run, band.size() == 1, context.stream()), "chase_bulges");
+  const ChaseLaunch<T> run{plan,        args.group, args.window,     {band, args.column, 0},
+                           before.data, before.ld,  reflectors.data, reflectors.ld,
+                           nullptr,     0,          work.data};
+  context.check(launch_chase<BandKind::symmetric>(run, band.size() == 1, context.stream()), "chase_bulges");
 }
 
 template decltype(ChaseBulges<float>::cuda) ChaseBulges<float>::cuda;

@@ -29,9 +29,9 @@ struct ChaseBidiagonal {
   }
   static void cpu(const Args& args, In<T> before, Out<T> left, Out<T> right, Scratch<T> work,
                   std::span<const InOut<T>> band);
+  /// Chases as ChaseBulges does.
+  static void cuda(CudaContext& context, const Args& args, In<T> before, Out<T> left, Out<T> right, Scratch<T> work,
+                   std::span<const InOut<T>> band);
 };
-
-/// Returns the shape of ChaseBidiagonal's Scratch.
-inline Shape chase_bidiagonal_work(const BulgePlan& plan) { return {2 * plan.b, 1}; }
 
 }  // namespace tesela::kernels

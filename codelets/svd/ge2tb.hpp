@@ -52,6 +52,8 @@ struct Ge2tbColumns {
     return 2 * m * k * k;
   }
   static void cpu(const Args& args, In<T> a, InOut<T> v, Out<T> g, InOut<T> band, Out<T> t, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> v, Out<T> g, InOut<T> band, Out<T> t,
+                   Scratch<T> work);
 };
 
 /// Computes a tile's Y, in H, and the step's rows of A - V1 Y, transposed, in P (w x b).
@@ -67,6 +69,7 @@ struct Ge2tbRows {
     return 2 * static_cast<double>(a.cols - args.first) * k * (m + 1.5 * k);
   }
   static void cpu(const Args& args, In<T> g, In<T> t, In<T> a, Out<T> h, Out<T> p);
+  static void cuda(CudaContext& context, const Args& args, In<T> g, In<T> t, In<T> a, Out<T> h, Out<T> p);
 };
 
 /// Factors the rows of a step from the P of all tiles that begin in or right of column next(). Writes V2, its T, and
@@ -85,6 +88,8 @@ struct Ge2tbFactorRows {
     return 2 * m * k * k;
   }
   static void cpu(const Args& args, InOut<T> v, Out<T> t, InOut<T> band, Scratch<T> work, std::span<const In<T>> p);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> v, Out<T> t, InOut<T> band, Scratch<T> work,
+                   std::span<const In<T>> p);
 };
 
 /// Computes a part of (A - V1 Y) V2 in X (n x b): the list has the tiles of A first, first + stride, …, each followed
@@ -105,6 +110,8 @@ struct Ge2tbProduct {
            static_cast<double>(args.panel.vectors);
   }
   static void cpu(const Args& args, In<T> v, In<T> g, Out<T> x, Scratch<T> work, std::span<const In<T>> tiles);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> g, Out<T> x, Scratch<T> work,
+                   std::span<const In<T>> tiles);
 };
 
 /// Computes X, in G, from the sum of the list and the T of the rows.
@@ -118,6 +125,7 @@ struct Ge2tbJoin {
     return m * k * (k + static_cast<double>(shapes.size()) - 2);
   }
   static void cpu(const Args& args, In<T> t, InOut<T> g, std::span<const In<T>> parts);
+  static void cuda(CudaContext& context, const Args& args, In<T> t, InOut<T> g, std::span<const In<T>> parts);
 };
 
 /// Updates a tile of A, rows and columns from next() on: A -= G H. Writes V2^T into H first.
@@ -135,6 +143,7 @@ struct Ge2tbUpdate {
            static_cast<double>(args.panel.half_width + args.panel.vectors);
   }
   static void cpu(const Args& args, In<T> g, In<T> v, InOut<T> h, InOut<T> a);
+  static void cuda(CudaContext& context, const Args& args, In<T> g, In<T> v, InOut<T> h, InOut<T> a);
 };
 
 }  // namespace tesela::kernels

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/eigen/bidiagonal/bidiagonal_tree.hpp>
+#include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/internal/singular_merge.hpp>
 #include <tesela/codelets/eigen/bidiagonal/bidiagonal_merge.hpp>
 #include <tesela/codelets/eigen/merge.hpp>
@@ -39,16 +40,20 @@ class BidiagonalTree {
         d_(scaled(d, exponent_of(d, e))),
         e_(scaled(e, exponent_of(d, e))),
         leaf_(options.leaf > 0 ? std::max<index_t>(options.leaf, 3) : 32),
-        shape_{static_cast<index_t>(d.size()), options.rows > 0 ? options.rows : 512,
-               options.batch > 0 ? options.batch : 256, 2 * runtime.cpus()} {
+        n_(static_cast<index_t>(d.size())),
+        on_cores_(suitable_shape(runtime, n_, false, options.rows, options.batch)),
+        on_gpus_(suitable_shape(runtime, n_, true, options.rows, options.batch)),
+        gpus_from_(tesela::detail::gpus_from(runtime, {.gpus_from = options.gpus_from})),
+        options_(options) {
     index_t blocks = 0;
-    for (const IndexRange& rows : independent_blocks(shape_.n, e_, leaf_, blocks))
+    for (const IndexRange& rows : independent_blocks(n_, e_, leaf_, blocks))
       roots_.push_back(halve(rows.begin, rows.size(), 0));
   }
 
   BidiagonalTriples run(std::span<const double> d, std::span<const double> e, const TileMatrix<double>& u,
                         const TileMatrix<double>& v) {
-    const TileMatrix<double> values = insert_values(d, e);
+    std::optional<TileMatrix<double>> values;
+    if (options_.values) values = insert_values(d, e);
     int height = 0;
     for (Node& node : nodes_) {
       if (node.height == 0) insert_leaf(node);
@@ -59,7 +64,7 @@ class BidiagonalTree {
     nodes_.clear();
     BidiagonalTriples result;
     result.info = static_cast<int>(g_.wait().info);
-    if (result.info == 0 && shape_.n > 0) result.values = numbers_of(values(0, 0));
+    if (result.info == 0 && n_ > 0 && values) result.values = numbers_of((*values)(0, 0));
     return result;
   }
 
@@ -90,9 +95,9 @@ class BidiagonalTree {
     std::vector<double> b(d.begin(), d.end());
     b.insert(b.end(), e.begin(), e.end());
     b.resize(2 * d.size(), 0.0);
-    TileMatrix<double> values = one_tile<double>(g_.runtime(), shape_.n, 1, "values");
-    if (shape_.n == 0) return values;
-    const auto tile = one_tile(g_.runtime(), shape_.n, b, "B");
+    TileMatrix<double> values = one_tile<double>(g_.runtime(), n_, 1, "values");
+    if (n_ == 0) return values;
+    const auto tile = one_tile(g_.runtime(), n_, b, "B");
     Priority first = on_core;
     first.value = highest_priority;
     g_.insert<BidiagonalValues>(first, {}, tile(0, 0), values(0, 0), g_.status());
@@ -112,6 +117,9 @@ class BidiagonalTree {
     node.columns = {node.begin, n, node.extra, {}, {}, {{columns, {left}}}, {{columns, {right}}}};
   }
 
+  const MergeShape& shape_of(const Node& node) const {
+    return node.height > 0 && node.n >= gpus_from_ ? on_gpus_ : on_cores_;
+  }
   SingularColumns& result_of(Node& node) { return node.merge ? node.merge->result() : node.columns; }
 
   /// Inserts the task that copies the row that its parent needs.
@@ -121,8 +129,10 @@ class BidiagonalTree {
     std::vector<Tile<double>> tiles;
     block.append_to(tiles);
     node.row = one_tile<double>(g_.runtime(), node.n + node.extra, 1, "row");
-    g_.insert<CopyRow<double>>(shape_.place(node.begin, highest_priority), {last ? block.rows - 1 : 0},
+    const MergeShape& shape = shape_of(node);
+    g_.insert<CopyRow<double>>(shape.place(node.begin, highest_priority), {last ? block.rows - 1 : 0},
                                (*node.row)(0, 0), tiles);
+    shape.bring_home(g_, (*node.row)(0, 0));
   }
 
   void read_values(Node& node) {
@@ -143,8 +153,8 @@ class BidiagonalTree {
       read_values(upper);
       read_values(lower);
       const auto middle = static_cast<std::size_t>(lower.begin - 1);
-      node.merge.emplace(g_, shape_, std::move(result_of(upper)), (*upper.row)(0, 0), std::move(result_of(lower)),
-                         (*lower.row)(0, 0), d_[middle], e_[middle]);
+      node.merge.emplace(g_, shape_of(node), std::move(result_of(upper)), (*upper.row)(0, 0),
+                         std::move(result_of(lower)), (*lower.row)(0, 0), d_[middle], e_[middle]);
       node.merge->make_vectors();
     }
   }
@@ -161,16 +171,20 @@ class BidiagonalTree {
       right.push_back({found.begin, found.n, std::move(found.values), std::move(found.order), std::move(column),
                        std::move(found.right)});
     }
-    std::vector<ColumnPlace> places = ascending_places(right, 0, shape_.n);
+    const index_t end = n_ - options_.first, gpus = n_ >= gpus_from_ ? on_gpus_.gpus : 0;
+    std::vector<ColumnPlace> places = ascending_places(right, end - u.n(), end);
     std::reverse(places.begin(), places.end());
-    place_columns(g_, left, places, u);
-    place_columns(g_, right, places, v);
+    place_columns(g_, left, places, u, gpus);
+    place_columns(g_, right, places, v, gpus);
   }
 
   Graph g_;
   std::vector<double> d_, e_;
   index_t leaf_;
-  MergeShape shape_;
+  index_t n_;
+  MergeShape on_cores_, on_gpus_;
+  index_t gpus_from_;  // smallest order of a merge on a GPU
+  BidiagonalTreeOptions options_;
   std::vector<Node> nodes_;
   std::vector<std::size_t> roots_;  // of a tree for each block of B
 };

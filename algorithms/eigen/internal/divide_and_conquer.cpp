@@ -73,17 +73,6 @@ index_t leaf_of(const WorkerCounts& workers, const TridiagonalEigOptions& option
   return workers.cpus > 0 ? wanted : std::min(wanted, largest_of_ql);
 }
 
-/// Returns the shape of merges. Cores: tasks of about 500 rows and half as many columns. GPUs: all rows of a half at
-/// once.
-MergeShape suitable_shape(const WorkerCounts& workers, index_t n, bool on_gpus, const TridiagonalEigOptions& options) {
-  MergeShape shape{n, 512, 256, 2 * std::max(workers.cpus, 1)};
-  if (on_gpus)
-    shape = {n, std::numeric_limits<index_t>::max(), workers.gpus > 1 ? 2048 : 4096, 2 * workers.gpus, workers.gpus};
-  if (options.rows > 0) shape.rows = options.rows;
-  if (options.batch > 0) shape.batch = options.batch;
-  return shape;
-}
-
 template <class T>
 class Tree {
  public:
@@ -91,8 +80,8 @@ class Tree {
       : g_(runtime, {.gpu = options.gpu}),
         d_(t.d),
         e_(t.e),
-        on_cores_(suitable_shape(runtime, t.n(), false, options)),
-        on_gpus_(suitable_shape(runtime, t.n(), true, options)),
+        on_cores_(suitable_shape(runtime, t.n(), false, options.rows, options.batch)),
+        on_gpus_(suitable_shape(runtime, t.n(), true, options.rows, options.batch)),
         gpus_from_(gpus_from(runtime, options)),
         vectors_(vectors),
         forest_(cut(d_, e_, leaf_of(runtime, options))),
@@ -278,7 +267,7 @@ void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
   if (tridiagonal_method(e.workers, n, e.wanted, {}, true) == TridiagonalEigMethod::bisection)
     return plan.hold({MemoryPlan::host, {n, e.wanted}, 1, tridiagonal, tridiagonal});
   const bool gpu = e.gpu() && n >= gpus_from(e.workers, {});
-  const MergeShape shape = suitable_shape(e.workers, n, gpu, {});
+  const MergeShape shape = suitable_shape(e.workers, n, gpu);
   const double share = gpu ? 1.0 / e.workers.gpus : 1;
   const auto here = [&](Shape of, double at_once, double ever) {
     constexpr double undeflated = 0.95 * 0.95;

@@ -2,11 +2,21 @@
 #include <tesela/codelets/eigen/merge.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace tesela::detail {
 
 using kernels::MergeColumns;
 using kernels::MergeProduct;
+
+MergeShape suitable_shape(const WorkerCounts& workers, index_t n, bool on_gpus, index_t rows, index_t batch) {
+  MergeShape shape{n, 512, 256, 2 * std::max(workers.cpus, 1)};
+  if (on_gpus)
+    shape = {n, std::numeric_limits<index_t>::max(), workers.gpus > 1 ? 2048 : 4096, 2 * workers.gpus, workers.gpus};
+  if (rows > 0) shape.rows = rows;
+  if (batch > 0) shape.batch = batch;
+  return shape;
+}
 
 template <class T>
 void MergedColumns<T>::gather(Graph& g, const MergeShape& shape, const Deflation<T>& deflation,

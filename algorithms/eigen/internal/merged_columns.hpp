@@ -31,6 +31,10 @@ struct MergeShape {
   }
 };
 
+/// Returns the shape of merges in a matrix of order n. Cores: tasks of about 500 rows and half as many columns. GPUs:
+/// all rows of a half at once. `rows` and `batch` replace the defaults unless they are 0.
+MergeShape suitable_shape(const WorkerCounts& workers, index_t n, bool on_gpus, index_t rows = 0, index_t batch = 0);
+
 /// The vectors of a merge in blocks of rows: columns that are gathered from both halves, and their products.
 template <class T>
 class MergedColumns {

@@ -78,11 +78,12 @@ void SingularMerge::insert_roots() {
   for (index_t first = 0; first < k; first += shape_.batch) {
     roots_.push_back(one_tile<double>(g_.runtime(), std::min(shape_.batch, k - first), 3, "roots"));
     g_.insert<SingularRoots>(place_of_value(first), {first}, (*poles_)(0, 0), roots_.back()(0, 0));
+    shape_.bring_home(g_, roots_.back()(0, 0));
   }
   const std::vector<Tile<double>> all = tiles_of(roots_);
   for (index_t first = 0; first < k; first += shape_.batch) {
     weights_.push_back(one_tile<double>(g_.runtime(), std::min(shape_.batch, k - first), 1, "weights"));
-    g_.insert<SingularWeights>(place_of_value(first), {first}, (*poles_)(0, 0), weights_.back()(0, 0), all);
+    g_.insert<SingularWeights>(place_of_value(first), {first}, (*poles_)(0, 0), weights_.back()(0, 0), work(), all);
   }
 }
 
@@ -90,7 +91,8 @@ void SingularMerge::make_vectors() {
   const index_t k = deflation_.k();
   const auto order = one_tile(g_.runtime(), k, deflation_.order, "order");
   const std::vector<Tile<double>> weights = tiles_of(weights_);
-  const Products products{GemmKernel::cublas, g_.scratch<double>(1, 1)};
+  const Products products = shape_.gpus == 0 ? Products{GemmKernel::cublas, g_.scratch<double>(1, 1)}
+                                             : tesela::products<double>(g_, left_.rows(), std::min(shape_.batch, k), k);
   std::vector<TileMatrix<double>> rights, lefts;  // used in turn: all together would be k x k numbers each
   for (std::size_t b = 0; b < roots_.size(); ++b) {
     const index_t first = static_cast<index_t>(b) * shape_.batch, count = std::min(shape_.batch, k - first);
@@ -99,7 +101,7 @@ void SingularMerge::make_vectors() {
     const std::size_t turn = b % static_cast<std::size_t>(shape_.depth);
     const Tile<double> right = rights[turn](0, 0), left = lefts[turn](0, 0);
     g_.insert<SingularVectorPairs>(place_of_value(first), {}, (*poles_)(0, 0), order(0, 0), roots_[b](0, 0), right,
-                                   left, weights);
+                                   left, work(), weights);
     right_.multiply(g_, shape_, deflation_, right, count, products);
     left_.multiply(g_, shape_, deflation_, left, count, products);
   }

@@ -37,6 +37,7 @@ class SingularMerge {
 
  private:
   void insert_roots();
+  Tile<double> work() { return g_.scratch<double>(shape_.n, 2); }
   Priority place_of_value(index_t first) const { return shape_.place(result_.begin + first); }
 
   Graph& g_;

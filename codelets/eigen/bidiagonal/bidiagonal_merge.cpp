@@ -36,12 +36,13 @@ void SingularRoots::cpu(const Args& args, In<double> poles, Out<double> roots) {
   roots_of<double, Equation::singular_value>(poles, 1, args.first, roots);
 }
 
-void SingularWeights::cpu(const Args& args, In<double> poles, Out<double> weights, std::span<const In<double>> roots) {
+void SingularWeights::cpu(const Args& args, In<double> poles, Out<double> weights, Scratch<double>,
+                          std::span<const In<double>> roots) {
   weights_of<double, Equation::singular_value>(poles, args.first, weights, roots);
 }
 
 void SingularVectorPairs::cpu(const Args&, In<double> poles, In<index_t> order, In<double> roots, Out<double> right,
-                              Out<double> left, std::span<const In<double>> weights) {
+                              Out<double> left, Scratch<double>, std::span<const In<double>> weights) {
   const OrderedPoles<double> of(poles, order, weights);
   const index_t zero = std::find(order.data, order.data + poles.rows, 0) - order.data;
   find_vector_pairs(VectorPairBatch<double>{poles.rows, zero, of.d.data(), of.weights.data(), &roots(0, 0),

@@ -4,7 +4,7 @@
 
 namespace tesela::kernels {
 
-// Divide and conquer for the singular values of a bidiagonal matrix, on cores, in double precision. A half with n rows
+// Divide and conquer for the singular values of a bidiagonal matrix, in double precision. A half with n rows
 // has n or n + 1 columns: `extra` is 0 or 1. Both its matrices of vectors are square of order n + extra. The last right
 // vector then spans the null space, and the last left vector the last unit vector, for the row between the halves.
 //
@@ -60,6 +60,7 @@ struct SingularRoots {
     return 48 * static_cast<double>(poles.rows) * static_cast<double>(roots.rows);
   }
   static void cpu(const Args& args, In<double> poles, Out<double> roots);
+  static void cuda(CudaContext& context, const Args& args, In<double> poles, Out<double> roots);
 };
 
 /// Computes the weights as SecularWeights does.
@@ -72,7 +73,10 @@ struct SingularWeights {
   static double flops(const Args&, std::span<const Shape> shapes) {
     return 8 * static_cast<double>(shapes[0].rows) * static_cast<double>(shapes[1].rows);
   }
-  static void cpu(const Args& args, In<double> poles, Out<double> weights, std::span<const In<double>> roots);
+  static void cpu(const Args& args, In<double> poles, Out<double> weights, Scratch<double> work,
+                  std::span<const In<double>> roots);
+  static void cuda(CudaContext& context, const Args& args, In<double> poles, Out<double> weights, Scratch<double> work,
+                   std::span<const In<double>> roots);
 };
 
 /// Computes the unit singular vectors of all roots of this tile, as SecularVectors does: right vectors weight / (pole^2
@@ -85,7 +89,9 @@ struct SingularVectorPairs {
     return 12 * static_cast<double>(shapes[0].rows) * static_cast<double>(shapes[2].rows);
   }
   static void cpu(const Args& args, In<double> poles, In<index_t> order, In<double> roots, Out<double> right,
-                  Out<double> left, std::span<const In<double>> weights);
+                  Out<double> left, Scratch<double> work, std::span<const In<double>> weights);
+  static void cuda(CudaContext& context, const Args& args, In<double> poles, In<index_t> order, In<double> roots,
+                   Out<double> right, Out<double> left, Scratch<double> work, std::span<const In<double>> weights);
 };
 
 }  // namespace tesela::kernels

@@ -140,6 +140,61 @@ struct BulgeHop {
     subtract(e, down_v, other);
   }
 
+  /// Computes E as reflect() does, D = (I - tau v v^T) D, the reflector of D's row `pivot`, whose vector u is stored,
+  /// and D = D (I - tau_u u u^T). Returns that reflector, and calls found(reflector, u(i)) as soon as it is known,
+  /// since the next hop waits for it. The pivot's row of D is (beta, 0, …) except for rounding errors.
+  template <class AnyTile, class Found>
+  __device__ DeviceReflector<T> reflect_both(Tile& e, AnyTile& d, bool left, const T* x, const T* v, T tau, T* u,
+                                             int pivot, int b, const Found& found) const {
+    T down_v[tile], other[tile];
+    load_rows(down_v, v);
+    column_sums(d, down_v);
+    if (const int mine = in_row(pivot); mine >= 0) {
+#pragma unroll
+      for (int r = 0; r < tile; ++r)
+#pragma unroll
+        for (int c = 0; c < tile; ++c)
+          if (r == mine) s.w[column(c)] = d[r][c];
+    }
+    __syncthreads();
+    T sum[warps];
+#pragma unroll
+    for (int k = 0; k < warps; ++k) sum[k] = s.dots[k][i];
+    const T across = rounded_product(tau, sum_of_warps(sum)), first = s.w[i] - across;
+    if (q == 0) s.u[i] = across;
+    const DeviceReflector<T> reflector = this->reflector(first, pivot);
+    const T mine = i == pivot ? T(1) : i < b ? reflector(first) : T(0);
+    found(reflector, mine);
+    if (q == 0) u[i] = mine;
+    load_columns(other, s.u);
+    subtract(d, down_v, other);
+    __syncthreads();
+    T across_u[tile];
+    load_columns(across_u, u);
+    const T w = rounded_product(reflector.tau, row_times(d, across_u));
+    if (q == 0) s.w[i] = w;
+    if (left) {
+      T y[tile];
+      load_columns(other, x);
+      load_rows(y, s.y);
+      subtract(e, y, other);
+      column_sums(e, down_v);
+    }
+    __syncthreads();
+    load_rows(other, s.w);
+    subtract(d, other, across_u);
+    if (!left) return reflector;
+    if (thread < R) {
+#pragma unroll
+      for (int k = 0; k < warps; ++k) sum[k] = s.dots[k][thread];
+      s.u[thread] = tau * sum_of_warps(sum);
+    }
+    __syncthreads();
+    load_columns(other, s.u);
+    subtract(e, down_v, other);
+    return reflector;
+  }
+
  private:
   __device__ static void take(T& x, T& y, const T* from) {
     const Pair two = *reinterpret_cast<const Pair*>(from);
@@ -147,7 +202,8 @@ struct BulgeHop {
     y = two.y;
   }
   /// Computes a -= x y^T.
-  __device__ static void subtract(Tile& a, const T (&x)[tile], const T (&y)[tile]) {
+  template <class AnyTile>
+  __device__ static void subtract(AnyTile& a, const T (&x)[tile], const T (&y)[tile]) {
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
@@ -166,7 +222,8 @@ struct BulgeHop {
   }
 
   /// Sets s.dots to the sums of each column of e times `factors` over the rows of each warp.
-  __device__ void column_sums(const Tile& e, const T (&factors)[tile]) const {
+  template <class AnyTile>
+  __device__ void column_sums(const AnyTile& e, const T (&factors)[tile]) const {
     T sum[tile] = {};
 #pragma unroll
     for (int r = 0; r < tile; ++r)

@@ -67,17 +67,23 @@ struct Letters {
 
 /// Chases with thread block k at hop k of all sweeps of a group; it keeps E in registers, and D in registers or in
 /// shared memory. A sweep is a turn. The reflector comes from block k - 1. Elements that leave D enter E, and the row
-/// that enters both comes from block k + 1.
-template <class T, int R, bool in_registers>
+/// that enters both comes from block k + 1; the column that enters D is that row or, for an upper band, zero.
+template <class T, int R, bool in_registers, BandKind kind>
 struct ChaseByPlaces {
   using Hop = BulgeHop<T, R>;
   using Tile = typename Hop::Tile;
   using Diagonal = std::conditional_t<in_registers, Tile, typename Hop::SharedTile>;
   static constexpr int tile = Hop::tile, threads = Hop::threads;
+  static constexpr bool upper = kind == BandKind::upper;
+
+  /// The leading elements of the reflected column of E and, for an upper band, of the reflected row of D.
+  struct Betas {
+    T of_e = 0, of_d = 0;
+  };
 
   struct alignas(16) Shared {
     typename Hop::Shared hop;
-    T x[R], v[R], row[R], pivot[R];
+    T x[R], v[R], u[R], row[R], pivot[R];
     T tau, beta;
     T d[in_registers ? 1 : R * R];
   };
@@ -88,8 +94,8 @@ struct ChaseByPlaces {
   const index_t k, first_sweep;
   const int thread = core.thread, i = core.i, q = core.q, b, turns_of_group;
   Letters<T, R>* const letters;
-  T* const reflectors;  // of the first turn
-  const index_t reflectors_of_turn;
+  T *const reflectors, *const others;  // of the first turn
+  const index_t reflectors_of_turn, others_of_turn;
 
   __device__ ChaseByPlaces(const ChaseLaunch<T>& launch, Shared& shared)
       : run(launch),
@@ -101,7 +107,9 @@ struct ChaseByPlaces {
         turns_of_group(static_cast<int>(launch.plan.size(launch.group))),
         letters(static_cast<Letters<T, R>*>(launch.messages) + k),
         reflectors(launch.reflectors + slot(0) * launch.reflectors_ld),
-        reflectors_of_turn((slot(1) - slot(0)) * launch.reflectors_ld) {}
+        others(launch.others + slot(0) * launch.others_ld),
+        reflectors_of_turn((slot(1) - slot(0)) * launch.reflectors_ld),
+        others_of_turn((slot(1) - slot(0)) * launch.others_ld) {}
 
   __device__ index_t slot(index_t t) const { return run.plan.slot(run.group, run.window, t, k + t); }
   /// Returns how many of the group's sweeps have a hop `at`.
@@ -109,7 +117,7 @@ struct ChaseByPlaces {
     const index_t fitting = run.plan.n - 1 - first_sweep - at * b;
     return fitting < 0 ? 0 : fitting < turns_of_group ? static_cast<int>(fitting) : turns_of_group;
   }
-  __device__ T* band(index_t row, index_t column) const { return run.band.template at<true>(row, column); }
+  __device__ T* band(index_t row, index_t column) const { return run.band.template at<true, kind>(row, column); }
   __device__ int offset(int place, int pivot) const { return place >= pivot ? place - pivot : place - pivot + b; }
 
   __device__ void chase() const {
@@ -118,7 +126,7 @@ struct ChaseByPlaces {
     if constexpr (!in_registers) d.first = s.d + thread;
     const int mine = turns(k), below = turns(k + 1);
     int pivot = static_cast<int>(first_sweep % b), last = b - 1;
-    T beta = 0;
+    Betas beta;
     load(e, d, pivot);
     for (int t = 0; t < mine; ++t) {
       beta = turn(e, d, t, pivot, last, t > 0 && t <= below, t < below);
@@ -141,41 +149,57 @@ struct ChaseByPlaces {
         const int j = core.column(c), column = offset(j, pivot);
         const bool inside = core.row + r < b && j < b && row < p.rows;
         e[r][c] = inside && !p.is_zero(row, column, b, first_sweep == 0) ? *band(p.row + row, p.left + column) : T(0);
-        d[r][c] = inside && column < p.rows ? *band(p.row + max(row, column), p.row + min(row, column)) : T(0);
+        if constexpr (upper)
+          d[r][c] = inside && column < p.rows && !p.is_zero_of_d(row, column, b, first_sweep == 0)
+                        ? *band(p.row + row, p.row + column)
+                        : T(0);
+        else
+          d[r][c] = inside && column < p.rows ? *band(p.row + max(row, column), p.row + min(row, column)) : T(0);
         if (column == 0 && j < b) s.pivot[core.row + r] = e[r][c];
       }
     }
   }
 
-  /// Performs sweep t's hop and returns its beta. `fed`: a row enters from below; `followed`: there is a hop k + 1.
-  __device__ T turn(Tile& e, Diagonal& d, int t, int pivot, int last, bool fed, bool followed) const {
-    Letters<T, R>&mine = letters[0], &others = letters[1];
+  /// Performs sweep t's hop. `fed`: a row enters from below; `followed`: there is a hop k + 1.
+  __device__ Betas turn(Tile& e, Diagonal& d, int t, int pivot, int last, bool fed, bool followed) const {
+    Letters<T, R>&mine = letters[0], &next = letters[1];
     if (k > 0 && thread < b) {
       const T number = receive(&mine.reflector[t % 2][thread], t + 1);
       s.x[thread] = thread == pivot ? T(1) : number;
       if (thread == pivot) s.tau = number;
     }
-    if (thread == R) s.beta = fed ? receive(&others.beta[(t + 1) % 2], t) : T(0);
+    if (thread == R) s.beta = fed ? receive(&next.beta[(t + 1) % 2], t) : T(0);
     __syncthreads();
     const int in_row = thread - (threads - R);  // these threads receive the row
     const bool receives = fed && in_row >= 0 && in_row < b;
-    const Message<T>* const entering = &others.row[(t + 1) % 2][receives ? in_row : 0];
+    const Message<T>* const entering = &next.row[(t + 1) % 2][receives ? in_row : 0];
     Message<T> seen{};
     if (receives) seen = entering->look();  // arrives while the reflector is computed
     const T first = first_column(e, t > 0 && i == last, last);
     const DeviceReflector<T> reflector = core.reflector(first, pivot);
     const T v = i == pivot ? T(1) : i < b ? reflector(first) : T(0);
+    const auto send_reflector = [&](const DeviceReflector<T>& sent, T element) {
+      if (q == 0 && followed && i < b) next.reflector[t % 2][i].send(i == pivot ? sent.tau : element, t + 1);
+    };
+    if constexpr (!upper) send_reflector(reflector, v);
     if (q == 0) {
-      if (followed && i < b) others.reflector[t % 2][i].send(i == pivot ? reflector.tau : v, t + 1);
       if (k > 0 && i == pivot) mine.beta[t % 2].send(reflector.beta, t + 1);
       s.v[i] = v;
     }
     if (t > 0 && in_row >= 0) s.row[in_row] = receives ? receive(entering, t, seen) : T(0);
     __syncthreads();
     if (t > 0) enter(e, d, last);
-    write_reflector(t, pivot, v, reflector.tau);
-    core.reflect(e, d, k > 0, s.x, s.v, v, reflector.tau);
-    return reflector.beta;
+    if constexpr (upper) {
+      write_reflector(others + t * others_of_turn, pivot, v, reflector.tau);
+      const DeviceReflector<T> of_d =
+          core.reflect_both(e, d, k > 0, s.x, s.v, reflector.tau, s.u, pivot, b, send_reflector);
+      write_reflector(reflectors + t * reflectors_of_turn, pivot, q == 0 ? s.u[i] : T(0), of_d.tau);
+      return {reflector.beta, of_d.beta};
+    } else {
+      write_reflector(reflectors + t * reflectors_of_turn, pivot, v, reflector.tau);
+      core.reflect(e, d, k > 0, s.x, s.v, v, reflector.tau);
+      return {reflector.beta, T(0)};
+    }
   }
 
   /// Returns row i of E's first column after the reflector from above is applied. `entered`: the row is new and zero
@@ -213,11 +237,11 @@ struct ChaseByPlaces {
     for (int r = 0; r < tile; ++r)
 #pragma unroll
       for (int c = 0; c < tile; ++c)
-        if (c == column) d[r][c] = entering[r];
+        if (c == column && (!upper || r != row)) d[r][c] = upper ? T(0) : entering[r];
   }
 
   /// Sends the pivot's row up, moves its column of D to E, and makes the next pivot's column E's first.
-  __device__ void send_pivot_row(Tile& e, Diagonal& d, int t, int pivot, int next, T beta) const {
+  __device__ void send_pivot_row(Tile& e, Diagonal& d, int t, int pivot, int next, const Betas& beta) const {
     const int row = core.in_row(pivot), leaving = core.in_column(pivot), first = core.in_column(next);
     if (row >= 0) send_row(e, d, t, row, leaving, beta);
     if (leaving >= 0) {
@@ -240,35 +264,35 @@ struct ChaseByPlaces {
           if (c == first) s.pivot[core.row + r] = r == row ? T(0) : e[r][c];  // the row that will enter
     }
   }
-  __device__ void send_row(const Tile& e, const Diagonal& d, int t, int row, int leaving, T beta) const {
+  __device__ void send_row(const Tile& e, const Diagonal& d, int t, int row, int leaving, const Betas& beta) const {
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
       for (int c = 0; c < tile; ++c) {
         if (r != row) continue;
+        const T of_d = upper ? beta.of_d : d[r][c];
         if (k > 0)
-          letters[0].row[t % 2][core.column(c)].send(c == leaving ? d[r][c] : e[r][c], t + 1);
+          letters[0].row[t % 2][core.column(c)].send(c == leaving ? of_d : e[r][c], t + 1);
         else if (c == leaving)
-          write_diagonal(t, beta, d[r][c]);
+          write_diagonal(t, beta.of_e, of_d);
       }
   }
 
-  /// Writes the final elements of T.
+  /// Writes the final elements of T, or of the bidiagonal matrix.
   __device__ void write_diagonal(int t, T beta, T diagonal) const {
     const index_t sweep = first_sweep + t;
     *band(sweep + 1, sweep) = beta;
     *band(sweep + 1, sweep + 1) = diagonal;
   }
 
-  __device__ void write_reflector(int t, int pivot, T v, T tau) const {
+  __device__ void write_reflector(T* to, int pivot, T element, T tau) const {
     if (q != 0 || i >= b) return;
-    T* const to = reflectors + t * reflectors_of_turn;
-    to[offset(i, pivot)] = v;
+    to[offset(i, pivot)] = element;
     if (i == pivot) to[b] = tau;
   }
 
   /// Stores the rows and columns of the last sweep.
-  __device__ void store(const Tile& e, const Diagonal& d, int pivot, T beta) const {
+  __device__ void store(const Tile& e, const Diagonal& d, int pivot, const Betas& beta) const {
     const HopPosition p(run.plan, first_sweep + turns_of_group - 1, k);
 #pragma unroll
     for (int r = 0; r < tile; ++r) {
@@ -277,8 +301,13 @@ struct ChaseByPlaces {
       for (int c = 0; c < tile; ++c) {
         const int j = core.column(c), column = offset(j, pivot);
         if (core.row + r >= b || j >= b || row >= p.rows) continue;
-        if (column == 0 ? row == 0 : !p.first) *band(p.row + row, p.left + column) = column == 0 ? beta : e[r][c];
-        if (column <= row) *band(p.row + row, p.row + column) = d[r][c];
+        if (column == 0 ? row == 0 : !p.first) *band(p.row + row, p.left + column) = column == 0 ? beta.of_e : e[r][c];
+        if constexpr (upper) {
+          if (column < p.rows && (row > 0 || column == 0))
+            *band(p.row + row, p.row + column) = row == 0 ? beta.of_d : d[r][c];
+        } else if (column <= row) {
+          *band(p.row + row, p.row + column) = d[r][c];
+        }
       }
     }
   }

@@ -21,15 +21,21 @@ __device__ inline void store_release(int* to, int value) {
 /// Chases one sweep per thread block, which draws a ticket when it begins and waits, hop by hop, only for the previous
 /// sweep. A waiting block thus waits for a running block, so there is no deadlock on a small GPU or next to other work.
 /// E and D are loaded from the band for every hop and stored again.
-template <class T, int R, bool whole>
+template <class T, int R, bool whole, BandKind kind>
 struct ChaseBySweeps {
   using Hop = BulgeHop<T, R>;
   using Tile = typename Hop::Tile;
   static constexpr int tile = Hop::tile, threads = Hop::threads, step = threads / R, each = R / step;
+  static constexpr bool upper = kind == BandKind::upper;
+
+  /// Factors of the reflector for the next hop and, for an upper band, of the other one.
+  struct Taus {
+    T next = 0, other = 0;
+  };
 
   struct alignas(16) Shared {
     typename Hop::Shared hop;
-    T vectors[2][R];
+    T vectors[2][R], other[R];
     T block[R][R + 1];  // by columns, in places
     T tau;
     int ticket;
@@ -48,13 +54,13 @@ struct ChaseBySweeps {
         next_step(static_cast<int*>(launch.messages)),
         b(static_cast<int>(launch.plan.b)) {}
 
-  __device__ T* band(index_t row, index_t column) const { return run.band.template at<whole>(row, column); }
+  __device__ T* band(index_t row, index_t column) const { return run.band.template at<whole, kind>(row, column); }
   __device__ int offset(int place, int pivot) const { return place >= pivot ? place - pivot : place - pivot + b; }
   __device__ int place(int offset, int pivot) const { return offset + pivot < b ? offset + pivot : offset + pivot - b; }
 
-  /// Performs one hop on its part of the band. x and `tau_before` are the reflector of the previous hop; v and the
-  /// returned tau are this hop's.
-  __device__ T hop(const HopPosition& p, bool first_sweep, int pivot, const T* x, T tau_before, T* v) const {
+  /// Performs one hop on its part of the band. x and `tau_before` are the reflector of the previous hop; `to_next` is
+  /// the reflector for the next hop. For an upper band, s.other is the reflector of E.
+  __device__ Taus hop(const HopPosition& p, bool first_sweep, int pivot, const T* x, T tau_before, T* to_next) const {
     Tile e, d;
     load(e, d, p, first_sweep, pivot);
     T first = i < b ? s.hop.c[i] : T(0);
@@ -67,38 +73,54 @@ struct ChaseBySweeps {
     }
     const DeviceReflector<T> reflector = core.reflector(first, pivot);
     const T mine = i == pivot ? T(1) : i < b ? reflector(first) : T(0);
+    T* const v = upper ? s.other : to_next;
     if (q == 0) v[i] = mine;
     __syncthreads();
-    core.reflect(e, d, !p.first, x, v, mine, reflector.tau);
-    store(e, d, p, pivot, reflector.beta);
-    return reflector.tau;
+    if constexpr (upper) {
+      const DeviceReflector<T> of_d = core.reflect_both(e, d, !p.first, x, v, reflector.tau, to_next, pivot, b,
+                                                        [](const DeviceReflector<T>&, T) {});
+      store(e, d, p, pivot, reflector.beta, of_d.beta);
+      return {of_d.tau, reflector.tau};
+    } else {
+      core.reflect(e, d, !p.first, x, v, mine, reflector.tau);
+      store(e, d, p, pivot, reflector.beta, T(0));
+      return {reflector.tau, T(0)};
+    }
   }
 
-  /// Loads E, its first column to s.hop.c, and D. Neighbouring threads read a column of the band.
-  __device__ void load(Tile& e, Tile& d, const HopPosition& p, bool first_sweep, int pivot) const {
-    const int row = thread % R, row_place = place(row, pivot);
-    T from_e[each], from_d[each];
+  /// Calls f(c, row, column) for the thread's elements of a block. Neighbouring threads have neighbours in a column of
+  /// the band.
+  template <class F>
+  __device__ void each_element(const F& f) const {
 #pragma unroll
     for (int c = 0; c < each; ++c) {
-      const int j = thread / R + step * c;
+      const int along = thread % R, across = thread / R + step * c;
+      upper ? f(c, across, along) : f(c, along, across);
+    }
+  }
+
+  /// Loads E, its first column to s.hop.c, and D.
+  __device__ void load(Tile& e, Tile& d, const HopPosition& p, bool first_sweep, int pivot) const {
+    T from_e[each], from_d[each];
+    each_element([&](int c, int row, int j) {
       const bool inside = row < p.rows && j < b;
       from_e[c] = inside && !p.is_zero(row, j, b, first_sweep) ? __ldcg(band(p.row + row, p.left + j)) : T(0);
-      from_d[c] = inside && j <= row ? __ldcg(band(p.row + row, p.row + j)) : T(0);
-    }
-#pragma unroll
-    for (int c = 0; c < each; ++c)
-      if (const int j = thread / R + step * c; row < b && j < b) s.block[place(j, pivot)][row_place] = from_e[c];
-    if (thread < b) s.hop.c[row_place] = from_e[0];
+      const bool held = upper ? j < p.rows && !p.is_zero_of_d(row, j, b, first_sweep) : j <= row;
+      from_d[c] = inside && held ? __ldcg(band(p.row + row, p.row + j)) : T(0);
+    });
+    each_element([&](int c, int row, int j) {
+      if (row >= b || j >= b) return;
+      s.block[place(j, pivot)][place(row, pivot)] = from_e[c];
+      if (j == 0) s.hop.c[place(row, pivot)] = from_e[c];
+    });
     __syncthreads();
     take(e);
     __syncthreads();
-#pragma unroll
-    for (int c = 0; c < each; ++c)
-      if (const int j = thread / R + step * c; j <= row && row < b) {
-        const int column_place = place(j, pivot);
-        s.block[column_place][row_place] = from_d[c];
-        s.block[row_place][column_place] = from_d[c];
-      }
+    each_element([&](int c, int row, int j) {
+      if (row >= b || j >= b || (!upper && j > row)) return;
+      s.block[place(j, pivot)][place(row, pivot)] = from_d[c];
+      if constexpr (!upper) s.block[place(row, pivot)][place(j, pivot)] = from_d[c];
+    });
     __syncthreads();
     take(d);
   }
@@ -116,24 +138,26 @@ struct ChaseBySweeps {
       for (int r = 0; r < tile; ++r) s.block[core.column(c)][core.row + r] = a[r][c];
   }
 
-  __device__ void store(const Tile& e, const Tile& d, const HopPosition& p, int pivot, T beta) const {
-    const int row = thread % R, row_place = place(row, pivot);
+  __device__ void store(const Tile& e, const Tile& d, const HopPosition& p, int pivot, T beta, T beta_of_d) const {
     if (!p.first) {
       give(e);
       __syncthreads();
-#pragma unroll
-      for (int c = 0; c < each; ++c)
-        if (const int j = thread / R + step * c; j > 0 && j < b && row < p.rows)
-          __stcg(band(p.row + row, p.left + j), s.block[place(j, pivot)][row_place]);
+      each_element([&](int, int row, int j) {
+        if (j > 0 && j < b && row < p.rows)
+          __stcg(band(p.row + row, p.left + j), s.block[place(j, pivot)][place(row, pivot)]);
+      });
       __syncthreads();
     }
-    if (thread == 0) __stcg(band(p.row, p.left), beta);
+    if (thread == 0) {
+      __stcg(band(p.row, p.left), beta);
+      if constexpr (upper) __stcg(band(p.row, p.row), beta_of_d);
+    }
     give(d);
     __syncthreads();
-#pragma unroll
-    for (int c = 0; c < each; ++c)
-      if (const int j = thread / R + step * c; j <= row && row < p.rows)
-        __stcg(band(p.row + row, p.row + j), s.block[place(j, pivot)][row_place]);
+    each_element([&](int, int row, int j) {
+      if (row < p.rows && (upper ? row > 0 && j < p.rows : j <= row))
+        __stcg(band(p.row + row, p.row + j), s.block[place(j, pivot)][place(row, pivot)]);
+    });
   }
 
   __device__ void chase() const {
@@ -151,6 +175,11 @@ struct ChaseBySweeps {
     }
   }
 
+  __device__ void write(T* to, int row, const T* vector, T tau) const {
+    if (thread < b) to[row] = vector[thread];
+    if (thread == 0) to[b] = tau;
+  }
+
   __device__ void chase_sweep(int t, int first, int end) const {
     const BulgePlan& plan = run.plan;
     const index_t sweep = plan.first_sweep(run.group) + t;
@@ -158,27 +187,26 @@ struct ChaseBySweeps {
     const int pivot = static_cast<int>(sweep % b), row = offset(thread, pivot);
     const index_t slot = plan.slot(run.group, run.window, t, first),
                   per_step = plan.slot(run.group, run.window, t, first + 1) - slot;
-    T *x = s.vectors[0], *v = s.vectors[1], tau = 0;
+    T *x = s.vectors[0], *v = s.vectors[1];
+    Taus tau;
     if (first > t && thread < R) {  // the group's previous task has started this sweep
       const T* const from = run.before + plan.slot(run.group, run.window - 1, t, first - 1) * run.before_ld;
       x[thread] = thread < b ? from[row] : T(0);
       if (thread == 0) s.tau = from[b];
     }
     __syncthreads();
-    if (first > t) tau = s.tau;
+    if (first > t) tau.next = s.tau;
     for (int h = begin; h < stop; ++h) {
       if (thread == 0 && t > 0)
         while (load_acquire(next_step + t - 1) <= h) {
         }
       __syncthreads();
-      tau = hop(HopPosition(plan, sweep, h - t), sweep == 0, pivot, x, tau, v);
+      tau = hop(HopPosition(plan, sweep, h - t), sweep == 0, pivot, x, tau.next, v);
       __syncthreads();
       if (thread == 0) store_release(next_step + t, h + 1);  // includes all threads' earlier writes
-      T* const to = run.reflectors + (slot + (h - first) * per_step) * run.reflectors_ld;
-      if (thread < b) {
-        to[row] = v[thread];
-        if (thread == 0) to[b] = tau;
-      }
+      const index_t at = slot + (h - first) * per_step;
+      write(run.reflectors + at * run.reflectors_ld, row, v, tau.next);
+      if constexpr (upper) write(run.others + at * run.others_ld, row, s.other, tau.other);
       T* const used = x;
       x = v;
       v = used;

@@ -76,23 +76,12 @@ void solve_and_check(Runtime& runtime, const Bidiagonal& b,
 
 double one(index_t) { return 1; }
 
-}  // namespace
-
-CORES_TEST_CASE("bidiagonal_tree decomposes random matrices of all small orders") {
-  for (index_t n = 1; n <= 3 * leaf + 3; ++n) solve_and_check(runtime, random_bidiagonal(n, 1));
-  for (const index_t n : {31, 32, 33, 64, 65, 66, 200}) solve_and_check(runtime, random_bidiagonal(n, 2), {});
-}
-
-CORES_TEST_CASE("bidiagonal_tree decomposes large matrices") {
-  for (const index_t n : {1000, 2000}) solve_and_check(runtime, random_bidiagonal(n, 3), {});
-}
-
-CORES_TEST_CASE("bidiagonal_tree decomposes matrices of special kinds") {
+void check_special_kinds(Runtime& runtime, const detail::BidiagonalTreeOptions& options) {
   const double pi = std::acos(-1.0);
   for (const index_t n : {2, 9, 60, 150}) {
     const auto check_kind = [&](const char* kind, const Bidiagonal& b) {
       CAPTURE(kind);
-      solve_and_check(runtime, b);
+      solve_and_check(runtime, b, options);
     };
     const auto zero = [](index_t) { return 0.0; };
     const auto power = [](double ratio) {
@@ -137,6 +126,45 @@ CORES_TEST_CASE("bidiagonal_tree decomposes matrices of special kinds") {
         check_kind("and super-diagonal elements", b);
       }
   }
+}
+
+}  // namespace
+
+CORES_TEST_CASE("bidiagonal_tree decomposes random matrices of all small orders") {
+  for (index_t n = 1; n <= 3 * leaf + 3; ++n) solve_and_check(runtime, random_bidiagonal(n, 1));
+  for (const index_t n : {31, 32, 33, 64, 65, 66, 200}) solve_and_check(runtime, random_bidiagonal(n, 2), {});
+}
+
+CORES_TEST_CASE("bidiagonal_tree decomposes large matrices") {
+  for (const index_t n : {1000, 2000}) solve_and_check(runtime, random_bidiagonal(n, 3), {});
+}
+
+CORES_TEST_CASE("bidiagonal_tree decomposes matrices of special kinds") {
+  check_special_kinds(runtime, {leaf, 40, 20});
+}
+
+TEST_CASE("bidiagonal_tree merges on GPUs", "[gpu]") {
+  require_gpu();
+  Runtime& workers = test::runtime();
+  for (const index_t n : {50, 65, 200, 333}) solve_and_check(workers, random_bidiagonal(n, 2), {leaf, 0, 0, 1});
+  solve_and_check(workers, random_bidiagonal(150, 2), {leaf, 40, 20, 1});
+  for (const index_t n : {1000, 2000}) solve_and_check(workers, random_bidiagonal(n, 3), {});
+  check_special_kinds(workers, {leaf, 0, 0, 1});
+}
+
+CORES_TEST_CASE("bidiagonal_tree computes the vectors of selected values", "") {
+  const Bidiagonal b = random_bidiagonal(120, 8);
+  const Triples all = solve(runtime, b, {leaf, 40, 20});
+  HostMatrix<double> u(120, 30), v(120, 30);
+  {
+    const auto U = TileMatrix<double>::map(runtime, u.data(), 120, 30, 120, {70, 40}, "U"),
+               V = TileMatrix<double>::map(runtime, v.data(), 120, 30, 120, {120, 30}, "V");
+    const detail::BidiagonalTriples part = detail::bidiagonal_tree(
+        runtime, b.d, b.e, U, V, {.leaf = leaf, .rows = 40, .batch = 20, .first = 17, .values = false});
+    REQUIRE((part.info == 0 && part.values.empty()));
+  }
+  CHECK(std::equal(u.data(), u.data() + u.size(), &all.u(0, 17)));
+  CHECK(std::equal(v.data(), v.data() + v.size(), &all.v(0, 17)));
 }
 
 CORES_TEST_CASE("bidiagonal_tree: a power of two does not change the vectors") {

@@ -91,6 +91,22 @@ WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all kinds in two stages",
     }
 }
 
+TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]", float, double) {
+  require_gpu();
+  Runtime& workers = test::runtime();
+  for (const SvdVectors vectors : every_job) {
+    solve_and_check(workers, svd_matrix<TestType>({700, 600}, "uniform", 4), {.vectors = vectors});
+    solve_and_check(workers, svd_matrix<TestType>({530, 1111}, "normal", 5), {.vectors = vectors});
+  }
+  for (const char* kind : {"graded", "kappa:1e12", "rank:20", "zero", "kahan", "band:7"})
+    solve_and_check(workers, svd_matrix<TestType>({600, 600}, kind, 4), {.method = SvdMethod::two_stage});
+  for (const index_t k : {0, 1, 65})
+    solve_and_check(workers, svd_matrix<TestType>({640, 640}, "kappa:100", 4), {.largest = k});
+  solve_and_check(workers, svd_matrix<TestType>({600, 600}, "uniform", 4),
+                  {.method = SvdMethod::two_stage, .band = 100});
+  solve_and_check(workers, svd_matrix<TestType>({2100, 2100}, "uniform", 6), {});
+}
+
 CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "", float, double) {
   const HostMatrix<TestType> a = svd_matrix<TestType>({250, 250}, "kappa:1e5", 1);
   for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})

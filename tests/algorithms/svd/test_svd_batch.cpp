@@ -8,7 +8,6 @@
 
 using namespace tesela;
 using Catch::Matchers::ContainsSubstring;
-using tesela::test::runtime;
 
 namespace {
 
@@ -61,8 +60,8 @@ void check(const HostMatrix<T>& a, index_t n, const SvdBatch<T>& s, index_t k) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("svd_batch decomposes every kind, shape and number of matrices", "", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
+WORKERS_TEMPLATE_TEST_CASE("svd_batch decomposes every kind, shape and number of matrices", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
   using T = TestType;
   for (const Shape shape : {Shape{1, 1},
                             {2, 2},
@@ -86,7 +85,7 @@ TEMPLATE_TEST_CASE("svd_batch decomposes every kind, shape and number of matrice
       for (const SvdVectors vectors : {SvdVectors::none, SvdVectors::economic, SvdVectors::all}) {
         if (vectors == SvdVectors::all && std::max(shape.rows, shape.cols) > 200) continue;
         HostMatrix<T> given = a.clone();
-        const SvdBatch<T> s = svd_batch<T>(runtime(), given, count, vectors);
+        const SvdBatch<T> s = svd_batch<T>(runtime, given, count, vectors);
         REQUIRE(s.ok());
         CHECK(s.u.has_value() == (vectors != SvdVectors::none));
         for (index_t k = 0; k < count; ++k) check(a, shape.cols, s, k);
@@ -95,11 +94,11 @@ TEMPLATE_TEST_CASE("svd_batch decomposes every kind, shape and number of matrice
     }
 }
 
-TEMPLATE_TEST_CASE("svd_batch decomposes empty batches and matrices without elements", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("svd_batch decomposes empty batches and matrices without elements", "", float, double) {
   using T = TestType;
   for (const auto& [shape, count] : {std::pair{Shape{3, 0}, index_t{0}}, {{0, 0}, 4}, {{0, 6}, 3}, {{5, 0}, 3}}) {
     HostMatrix<T> a(shape.rows, shape.cols);
-    const SvdBatch<T> s = svd_batch<T>(runtime(), a, count, SvdVectors::all);
+    const SvdBatch<T> s = svd_batch<T>(runtime, a, count, SvdVectors::all);
     CHECK(s.ok());
     CHECK(s.values.shape() == Shape{0, count});
     const index_t n = count > 0 ? shape.cols / count : 0;
@@ -110,27 +109,27 @@ TEMPLATE_TEST_CASE("svd_batch decomposes empty batches and matrices without elem
   }
 }
 
-TEMPLATE_TEST_CASE("svd_batch accepts scales from both ends of the range in one batch", "", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
+WORKERS_TEMPLATE_TEST_CASE("svd_batch accepts scales from both ends of the range in one batch", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
   using T = TestType;
   const T high = sizeof(T) == 4 ? T(1e36) : T(1e300), low = sizeof(T) == 4 ? T(1e-36) : T(1e-300);
   for (const Shape shape : {Shape{1, 1}, {8, 8}, {20, 9}}) {
     HostMatrix<T> a = batch_of<T>(shape, 24, {"uniform", "kappa:1e4"}, {high, T(1), low});
-    const SvdBatch<T> s = svd_batch<T>(runtime(), a, 24);
+    const SvdBatch<T> s = svd_batch<T>(runtime, a, 24);
     REQUIRE(s.ok());
     for (index_t k = 0; k < 24; ++k) check(a, shape.cols, s, k);
   }
   HostMatrix<T> one = batch_of<T>({20, 12}, 3, {"uniform"}, {T(1)}), other = one.clone();
   for (index_t j = 12; j < 24; ++j)
     for (index_t i = 0; i < 20; ++i) other(i, j) = std::ldexp(other(i, j), -60);
-  const SvdBatch<T> p = svd_batch<T>(runtime(), one, 3), q = svd_batch<T>(runtime(), other, 3);
+  const SvdBatch<T> p = svd_batch<T>(runtime, one, 3), q = svd_batch<T>(runtime, other, 3);
   CHECK(std::equal(p.u->data(), p.u->data() + p.u->size(), q.u->data()));
   CHECK(std::equal(p.v->data(), p.v->data() + p.v->size(), q.v->data()));
   for (index_t i = 0; i < 12; ++i) CHECK(q.values(i, 1) == std::ldexp(p.values(i, 1), -60));
 }
 
-TEST_CASE("svd_batch computes small values of scaled rows and columns to full relative accuracy") {
-  TESELA_ON_EACH_VECTOR_TARGET();
+WORKERS_TEST_CASE("svd_batch computes small values of scaled rows and columns to full relative accuracy", "") {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
   // D B D with a Vandermonde-like B = I + ones / 4: the values of the scaled matrix by products of 2 x 2 closed forms
   // are not known, so the reference is that of the inverse, (D B D)^-1 = D^-1 B^-1 D^-1, whose largest value is the
   // reciprocal of the least one and is computed to full accuracy.
@@ -148,25 +147,25 @@ TEST_CASE("svd_batch computes small values of scaled rows and columns to full re
     HostMatrix<double> b(n, n);
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < n; ++i) b(i, j) = turned ? a(n - 1 - i, n - 1 - j) : a(i, j);
-    const SvdBatch<double> s = svd_batch<double>(runtime(), b, 1);
+    const SvdBatch<double> s = svd_batch<double>(runtime, b, 1);
     REQUIRE(s.ok());
     CHECK(least < 1e-40);
     CHECK(std::abs(s.values(n - 1, 0) / least - 1) < 1e-13);
   }
 }
 
-TEMPLATE_TEST_CASE("svd_batch names a matrix that is not finite or overflows and decomposes the others", "", float,
-                   double) {
+WORKERS_TEMPLATE_TEST_CASE("svd_batch names a matrix that is not finite or overflows and decomposes the others", "",
+                           float, double) {
   using T = TestType;
   const HostMatrix<T> good = batch_of<T>({6, 4}, 11, {"uniform"}, {T(1)});
   HostMatrix<T> whole = good.clone();
-  const SvdBatch<T> expected = svd_batch<T>(runtime(), whole, 11);
+  const SvdBatch<T> expected = svd_batch<T>(runtime, whole, 11);
   for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
     HostMatrix<T> a = good.clone();
     a(4, 5 * 4 + 2) = bad;
     for (index_t j = 0; j < 4; ++j)
       for (index_t i = 0; i < 6; ++i) a(i, 7 * 4 + j) = std::numeric_limits<T>::max();
-    const SvdBatch<T> s = svd_batch<T>(runtime(), a, 11);
+    const SvdBatch<T> s = svd_batch<T>(runtime, a, 11);
     REQUIRE(s.failures.size() == 2);
     CHECK(s.failures[0].matrix == 5);
     CHECK((s.failures[0].status.row == 4 && s.failures[0].status.column == 2));
@@ -184,13 +183,13 @@ TEMPLATE_TEST_CASE("svd_batch names a matrix that is not finite or overflows and
   HostMatrix<T> wide(3, 8);
   std::fill_n(wide.data(), wide.size(), T(1));
   wide(2, 1) = wide(0, 3) = std::numeric_limits<T>::quiet_NaN();
-  CHECK_THAT(to_string(svd_batch<T>(runtime(), wide, 2).failures.front()), ContainsSubstring("A(3, 2) of matrix 1"));
+  CHECK_THAT(to_string(svd_batch<T>(runtime, wide, 2).failures.front()), ContainsSubstring("A(3, 2) of matrix 1"));
 }
 
-TEST_CASE("svd_batch refuses invalid shapes") {
+CORES_TEST_CASE("svd_batch refuses invalid shapes", "") {
   const auto refused = [&](Shape a, index_t count) {
     HostMatrix<double> given(a.rows, a.cols);
-    CHECK_THROWS_AS(svd_batch<double>(runtime(), given, count), ArgumentError);
+    CHECK_THROWS_AS(svd_batch<double>(runtime, given, count), ArgumentError);
   };
   refused({65, 65}, 1);
   refused({1025, 2}, 1);
@@ -198,9 +197,9 @@ TEST_CASE("svd_batch refuses invalid shapes") {
   refused({4, 9}, 2);
   refused({4, 4}, 0);
   refused({4, 4}, -1);
-  Graph g(runtime());
-  const TileMatrix<double> A(runtime(), 4, 6, {4, 3}), S(runtime(), 3, 2, {3, 1}), U(runtime(), 4, 6, {4, 3}),
-      V(runtime(), 3, 6, {3, 3}), wrong(runtime(), 4, 6, {4, 6}), square(runtime(), 4, 8, {4, 4});
+  Graph g(runtime);
+  const TileMatrix<double> A(runtime, 4, 6, {4, 3}), S(runtime, 3, 2, {3, 1}), U(runtime, 4, 6, {4, 3}),
+      V(runtime, 3, 6, {3, 3}), wrong(runtime, 4, 6, {4, 6}), square(runtime, 4, 8, {4, 4});
   CHECK_THROWS_AS(svd_batch<double>(g, A, S, &U, nullptr), ArgumentError);
   CHECK_THROWS_AS(svd_batch<double>(g, A, S, &wrong, &V), ArgumentError);
   CHECK_THROWS_AS(svd_batch<double>(g, A, S, &square, &V), ArgumentError);

@@ -119,6 +119,23 @@ WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal: A = U B
     check<TestType>(runtime, kind, 75, 8, 24, 32);
 }
 
+WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal for the band that a runtime selects", "", float,
+                           double) {
+  for (const index_t b : {8, 32, 64})
+    for (const index_t n : {70, 200, 333}) check<TestType>(runtime, "normal", n, b, n, band_window(runtime, n, b));
+  for (const char* kind : {"graded", "rank:20", "zero"})
+    for (const index_t b : {8, 32, 64}) check<TestType>(runtime, kind, 150, b, 2 * b, band_window(runtime, 150, b));
+  // Two groups in one tile, and groups that follow each other in two tiles.
+  check<TestType>(runtime, "uniform", 200, 64, 200, 256, {}, {.sweeps = 70});
+  check<TestType>(runtime, "uniform", 301, 64, 128, 192, {.block = 128}, {.sweeps = 1});
+}
+
+GPU_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal of a larger matrix", "", float, double) {
+  const index_t n = 1111;
+  check<TestType>(runtime, "uniform", n, 64, n, band_window(runtime, n, 64));
+  check<TestType>(runtime, "uniform", n, 64, 256, band_window(runtime, n, 64), {.block = 256});
+}
+
 CORES_TEST_CASE("band_to_bidiagonal: reflectors that are not kept give the same values", "") {
   const index_t n = 150, b = 8;
   std::vector<std::vector<double>> found;

@@ -25,7 +25,6 @@ template <class T>
 void run(SvdBenchOptions o) {
   static_cast<void>(svd_matrix<T>({0, 0}, o.random, 1));  // throws for a wrong kind
   for (const index_t n : o.n) require(n >= 1, "bench svd", "--n", n, " is less than 1");
-  if (o.peers.empty()) o.peers = {"tesela", "lapack"};
   require(!o.on_device(), "bench svd", "--data", "svd works in host memory");
   o.resolve("svd");
   Runtime runtime(o.runtime());
@@ -52,7 +51,8 @@ void run(SvdBenchOptions o) {
 }
 
 const cli::Command svd_command(
-    cli::Command::Group::bench, "svd", "the singular value decomposition against LAPACK's gesdd", [](cli::App& app) {
+    cli::Command::Group::bench, "svd", "the singular value decomposition against LAPACK and cuSOLVER",
+    [](cli::App& app) {
       auto o = std::make_shared<SvdBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "svd");

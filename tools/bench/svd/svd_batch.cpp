@@ -27,7 +27,6 @@ void run(SvdBatchBenchOptions o) {
   for (const index_t n : o.n)
     require(std::min(n, o.m > 0 ? o.m : n) <= largest_svd_batch_side, "bench svd-batch", "--n", n, " is more than ",
             largest_svd_batch_side);
-  if (o.peers.empty()) o.peers = {"tesela", "lapack"};
   require(!o.on_device(), "bench svd-batch", "--data", "svd works in host memory");
   o.resolve("svd-batch");
   Runtime runtime(o.runtime());
@@ -39,10 +38,12 @@ void run(SvdBatchBenchOptions o) {
       const SvdVectors vectors = job == "values" ? SvdVectors::none : SvdVectors::economic;
       cli::SvdBatchProblem<T> problem{shape, o.count, vectors, "", o.random, 1, o.common.seed, &runtime};
       problem.load();
-      const auto peers = make_peers(o.peers, "tesela", cli::svd_batch_table<T>(), problem);
+      std::vector<std::string> names = o.peers;
+      if (std::max(shape.rows, shape.cols) > 32) std::erase(names, "cusolver");  // the library's largest
+      const auto peers = make_peers(names, "tesela", cli::svd_batch_table<T>(), problem);
       const double flops = static_cast<double>(o.count) * svd_flops(shape.rows, n, vectors);
       report.add(Case{fmt::format("{} of {}, {}", o.count, to_string(shape), job), shape.rows, n, o.count,
-                      fmt::format("{}", svd_batch_size<T>(shape)), o.data, "GFLOP/s"},
+                      fmt::format("{}", svd_batch_size<T>(runtime, shape)), o.data, "GFLOP/s"},
                  alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return flops / seconds * 1e-9; });
     }
   report.note(
@@ -53,7 +54,7 @@ void run(SvdBatchBenchOptions o) {
 }
 
 const cli::Command svd_batch_command(
-    cli::Command::Group::bench, "svd-batch", "many small singular value decompositions against LAPACK",
+    cli::Command::Group::bench, "svd-batch", "many small singular value decompositions against LAPACK and cuSOLVER",
     [](cli::App& app) {
       auto o = std::make_shared<SvdBatchBenchOptions>();
       o->common.repeat = 5;

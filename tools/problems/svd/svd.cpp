@@ -1,6 +1,7 @@
 #include "tools/problems/svd/svd.hpp"
 
 #include "tools/app/numbers.hpp"
+#include "tools/peers/cusolver_svd.hpp"
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/host/lapack_svd.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tesela::cli {
 
@@ -82,6 +84,42 @@ Solver<Svd<T>> by_gesdd(SvdProblem<T>& p) {
   return {prepare, run, {}, result};
 }
 
+/// Solves by a routine of cuSOLVER on GPU 0; times the transfers.
+template <class T>
+Solver<Svd<T>> by_cusolver(SvdProblem<T>& p, CusolverSvdRoutine routine) {
+  const index_t m = p.a.rows(), n = p.a.cols();
+  const bool vectors = p.options.vectors != SvdVectors::none;
+  struct State {
+    State(CusolverSvdRoutine routine, index_t m, index_t n, bool vectors)
+        : device(routine, m, n, vectors),
+          s(static_cast<std::size_t>(n)),
+          u(vectors ? m : 0, vectors ? n : 0),
+          v(vectors ? n : 0, vectors ? n : 0) {}
+    CusolverSvd<T> device;
+    std::vector<T> s;
+    HostMatrix<T> u, v;
+  };
+  const auto state = std::make_shared<State>(routine, m, n, vectors);
+  const auto run = [&p, state, vectors](Graph*) {
+    state->device.upload(p.a.data());
+    state->device.solve(state->s.data());
+    if (vectors) state->device.download(state->u.data(), state->v.data());
+  };
+  const auto result = [state, vectors] {
+    Svd<T> found;
+    for (const T s : state->s) found.values.push_back(static_cast<double>(s));
+    if (!found.values.empty()) found.norm = found.values.front();
+    if (!vectors) return found;
+    found.u.emplace(state->u.clone());
+    HostMatrix<T> v = state->v.clone();
+    for (index_t j = 0; state->device.transposed() && j < v.cols(); ++j)
+      for (index_t i = 0; i < j; ++i) std::swap(v(i, j), v(j, i));
+    found.v.emplace(std::move(v));
+    return found;
+  };
+  return {[] {}, run, {}, result};
+}
+
 }  // namespace
 
 template <class T>
@@ -94,6 +132,12 @@ std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool benchmark) {
   if (!benchmark) return rows;
   rows.back().place = Row::Place::cores;
   rows.back().solver = by_gesdd<T>;
+  const auto add = [&](const char* name, const char* about, CusolverSvdRoutine routine) {
+    add_cusolver(rows, name, about, [routine](auto& p) { return by_cusolver(p, routine); });
+  };
+  add("cusolver", "Xgesvd on a GPU, transfers timed", CusolverSvdRoutine::gesvd);
+  add("cusolver-p", "its Xgesvdp, by a polar decomposition", CusolverSvdRoutine::gesvdp);
+  add("cusolver-j", "its gesvdj, by Jacobi rotations", CusolverSvdRoutine::gesvdj);
   return rows;
 }
 

@@ -26,7 +26,8 @@ struct SvdProblem {
   void load();
 };
 
-/// Returns the table of methods: svd's for the command, and for a benchmark with LAPACK's gesdd as a library's call.
+/// Returns the table of methods: svd's for the command, and for a benchmark with the calls of LAPACK's gesdd and of
+/// cuSOLVER.
 template <class T>
 std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool benchmark);
 

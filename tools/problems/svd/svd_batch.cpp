@@ -2,6 +2,7 @@
 
 #include "tools/app/numbers.hpp"
 #include "tools/checks/svd_error.hpp"
+#include "tools/peers/cusolver_svd.hpp"
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/host/lapack_svd.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -80,13 +81,53 @@ Solver<SvdBatch<T>> by_lapack(SvdBatchProblem<T>& p) {
   return {prepare, run, {}, result};
 }
 
+/// Solves by gesvdjBatched on GPU 0; times the transfers.
+template <class T>
+Solver<SvdBatch<T>> by_cusolver(SvdBatchProblem<T>& p) {
+  const index_t m = p.shape.rows, n = p.shape.cols, k = std::min(m, n), count = p.count;
+  const bool some = p.vectors != SvdVectors::none;
+  struct State {
+    State(index_t rows, index_t cols, index_t matrices, bool vectors)
+        : device(rows, cols, matrices, vectors),
+          s(std::min(rows, cols), matrices),
+          u(vectors ? rows : 0, vectors ? rows * matrices : 0),
+          v(vectors ? cols : 0, vectors ? cols * matrices : 0) {}
+    CusolverSvdBatch<T> device;
+    HostMatrix<T> s, u, v;
+  };
+  const auto state = std::make_shared<State>(m, n, count, some);
+  const auto run = [&p, state](Graph*) {
+    state->device.upload(p.a.data());
+    state->device.solve();
+    state->device.download(state->s.data(), state->u.data(), state->v.data());
+  };
+  const auto result = [&p, state, m, n, k, count, some] {
+    SvdBatch<T> found{{}, state->s.clone(), {}, {}};
+    if (!some) return found;
+    const bool all = p.vectors == SvdVectors::all;
+    const auto part = [&](const HostMatrix<T>& x, index_t rows) {
+      const index_t columns = all ? rows : k;
+      HostMatrix<T> y(rows, columns * count);
+      for (index_t i = 0; i < count; ++i) std::copy_n(&x(0, i * rows), rows * columns, &y(0, i * columns));
+      return y;
+    };
+    found.u.emplace(part(state->u, m));
+    found.v.emplace(part(state->v, n));
+    return found;
+  };
+  return {[] {}, run, {}, result};
+}
+
 }  // namespace
 
 template <class T>
 std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table() {
   using Row = Method<SvdBatchProblem<T>, SvdBatch<T>>;
-  return {Row{"tesela", "svd_batch", Row::Place::graph, by_graph<T>},
-          Row{"lapack", "gesdd, matrix by matrix, on all cores", Row::Place::cores, by_lapack<T>}};
+  std::vector<Row> rows{Row{"tesela", "svd_batch", Row::Place::graph, by_graph<T>},
+                        Row{"lapack", "gesdd, matrix by matrix, on all cores", Row::Place::cores, by_lapack<T>}};
+  add_cusolver(rows, "cusolver", "gesvdjBatched on a GPU, up to 32 x 32, transfers timed",
+               [](auto& p) { return by_cusolver(p); });
+  return rows;
 }
 
 template <class T>

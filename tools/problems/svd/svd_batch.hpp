@@ -27,7 +27,7 @@ struct SvdBatchProblem {
   void load();
 };
 
-/// Returns the table of methods: Tesela's, and LAPACK's gesdd matrix by matrix on all cores.
+/// Returns the table of methods: Tesela's, LAPACK's gesdd matrix by matrix on all cores, and cuSOLVER's gesvdjBatched.
 template <class T>
 std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table();
 

@@ -1,0 +1,24 @@
+#include <tesela/codelets/eigen/chase_bidiagonal.hpp>
+#include <tesela/codelets/eigen/internal/chase_kernels.cuh>
+
+namespace tesela::kernels {
+
+template <class T>
+void ChaseBidiagonal<T>::cuda(CudaContext& context, const Args& args, In<T> before, Out<T> left, Out<T> right,
+                              Scratch<T> work, std::span<const InOut<T>> band) {
+  const BulgePlan& plan = args.plan;
+  if (plan.size(args.group) <= 0) return;
+  if (plan.b > largest_gpu_half_width) {
+    context.check(cudaErrorInvalidValue, "chase_bidiagonal: the band is too wide");
+    return;
+  }
+  const ChaseLaunch<T> run{plan,        args.group, args.window, {band, args.column, 2 * plan.b - 1},
+                           before.data, before.ld,  left.data,   left.ld,
+                           right.data,  right.ld,   work.data};
+  context.check(launch_chase<BandKind::upper>(run, band.size() == 1, context.stream()), "chase_bidiagonal");
+}
+
+template decltype(ChaseBidiagonal<float>::cuda) ChaseBidiagonal<float>::cuda;
+template decltype(ChaseBidiagonal<double>::cuda) ChaseBidiagonal<double>::cuda;
+
+}  // namespace tesela::kernels

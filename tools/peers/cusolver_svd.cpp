@@ -1,0 +1,170 @@
+#include "tools/peers/cusolver_svd.hpp"
+
+#include <tesela/runtime/config.hpp>
+
+#if TESELA_HAVE_CUDA
+#include <tesela/host/by_type.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cusolverDn.h>
+#include <limits>
+
+namespace tesela {
+
+using namespace bench;
+using namespace cusolver;
+namespace {
+
+template <class T>
+constexpr cudaDataType type = by_type<T, CUDA_R_32F, CUDA_R_64F>;
+
+cusolverEigMode_t job(bool vectors) { return vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR; }
+
+int narrow(index_t n) { return static_cast<int>(n); }
+
+}  // namespace
+
+template <class T>
+CusolverSvd<T>::CusolverSvd(CusolverSvdRoutine routine, index_t m, index_t n, bool vectors)
+    : routine_(routine),
+      m_(m),
+      n_(n),
+      vectors_(vectors),
+      a_(bytes_of<T>(m * n)),
+      s_(bytes_of<T>(n)),
+      u_(bytes_of<T>(vectors ? m * n : 1)),
+      v_(bytes_of<T>(vectors ? n * n : 1)),
+      info_(sizeof(int)) {
+  require(m >= n, "CusolverSvd", "m", m, " rows; cuSOLVER needs at least as many as columns, ", n);
+  if (n == 0) return;
+  T *const a = a_.as<T>(), *const s = s_.as<T>(), *const u = u_.as<T>(), *const v = v_.as<T>();
+  std::size_t on_device = 0, on_host = 0;
+  switch (routine) {
+    case CusolverSvdRoutine::gesvd: {
+      const signed char some = vectors ? 'S' : 'N';
+      check_device(cusolverDnXgesvd_bufferSize(on_.solver, on_.params, some, some, m, n, type<T>, a, m, type<T>, s,
+                                               type<T>, u, m, type<T>, v, n, type<T>, &on_device, &on_host),
+                   "cusolverDnXgesvd_bufferSize");
+      break;
+    }
+    case CusolverSvdRoutine::gesvdp:
+      check_device(cusolverDnXgesvdp_bufferSize(on_.solver, on_.params, job(vectors), 1, m, n, type<T>, a, m, type<T>,
+                                                s, type<T>, u, m, type<T>, v, n, type<T>, &on_device, &on_host),
+                   "cusolverDnXgesvdp_bufferSize");
+      break;
+    case CusolverSvdRoutine::gesvdj: {
+      require(m <= std::numeric_limits<int>::max(), "CusolverSvd", "m", m, " exceeds gesvdj's integers");
+      check_device(cusolverDnCreateGesvdjInfo(&jacobi_), "cusolverDnCreateGesvdjInfo");
+      int numbers = 0;
+      check_device(by_type<T, cusolverDnSgesvdj_bufferSize, cusolverDnDgesvdj_bufferSize>(
+                       on_.solver, job(vectors), 1, narrow(m), narrow(n), a, narrow(m), s, u, narrow(m), v, narrow(n),
+                       &numbers, jacobi_),
+                   "cusolverDn gesvdj_bufferSize");
+      on_device = bytes_of<T>(numbers);
+    }
+  }
+  work_.reserve(on_device, on_host);
+}
+
+template <class T>
+CusolverSvd<T>::~CusolverSvd() {
+  if (jacobi_ != nullptr) cusolverDnDestroyGesvdjInfo(jacobi_);
+}
+
+template <class T>
+void CusolverSvd<T>::solve(T* values) {
+  if (n_ == 0) return;
+  select_first_device();
+  T *const a = a_.as<T>(), *const s = s_.as<T>(), *const u = u_.as<T>(), *const v = v_.as<T>();
+  void* const on_device = work_.device->as<void>();
+  double error = 0;
+  switch (routine_) {
+    case CusolverSvdRoutine::gesvd: {
+      const signed char some = vectors_ ? 'S' : 'N';
+      check_device(cusolverDnXgesvd(on_.solver, on_.params, some, some, m_, n_, type<T>, a, m_, type<T>, s, type<T>, u,
+                                    m_, type<T>, v, n_, type<T>, on_device, work_.bytes, work_.host.data(),
+                                    work_.host.size(), info_.as<int>()),
+                   "cusolverDnXgesvd");
+      break;
+    }
+    case CusolverSvdRoutine::gesvdp:
+      check_device(cusolverDnXgesvdp(on_.solver, on_.params, job(vectors_), 1, m_, n_, type<T>, a, m_, type<T>, s,
+                                     type<T>, u, m_, type<T>, v, n_, type<T>, on_device, work_.bytes, work_.host.data(),
+                                     work_.host.size(), info_.as<int>(), &error),
+                   "cusolverDnXgesvdp");
+      break;
+    case CusolverSvdRoutine::gesvdj:
+      check_device(by_type<T, cusolverDnSgesvdj, cusolverDnDgesvdj>(
+                       on_.solver, job(vectors_), 1, narrow(m_), narrow(n_), a, narrow(m_), s, u, narrow(m_), v,
+                       narrow(n_), static_cast<T*>(on_device), narrow(static_cast<index_t>(work_.bytes / sizeof(T))),
+                       info_.as<int>(), jacobi_),
+                   "cusolverDn gesvdj");
+  }
+  require_success(info_, "gesvd");
+  copy_memory(values, s, bytes_of<T>(n_));
+}
+
+template <class T>
+CusolverSvdBatch<T>::CusolverSvdBatch(index_t m, index_t n, index_t count, bool vectors)
+    : m_(m),
+      n_(n),
+      count_(count),
+      vectors_(vectors),
+      a_(bytes_of<T>(m * n * count)),
+      s_(bytes_of<T>(std::min(m, n) * count)),
+      u_(bytes_of<T>(m * m * count)),
+      v_(bytes_of<T>(n * n * count)),
+      info_(bytes_of<int>(count)) {
+  require(std::max(m, n) <= largest, "CusolverSvdBatch", "m, n", std::max(m, n), "; gesvdjBatched accepts at most ",
+          largest);
+  check_device(cusolverDnCreateGesvdjInfo(&jacobi_), "cusolverDnCreateGesvdjInfo");
+  check_device(by_type<T, cusolverDnSgesvdjBatched_bufferSize, cusolverDnDgesvdjBatched_bufferSize>(
+                   on_.solver, job(vectors), narrow(m), narrow(n), a_.as<T>(), narrow(m), s_.as<T>(), u_.as<T>(),
+                   narrow(m), v_.as<T>(), narrow(n), &size_, jacobi_, narrow(count)),
+               "cusolverDn gesvdjBatched_bufferSize");
+  work_.reserve(bytes_of<T>(size_), 0);
+}
+
+template <class T>
+CusolverSvdBatch<T>::~CusolverSvdBatch() {
+  if (jacobi_ != nullptr) cusolverDnDestroyGesvdjInfo(jacobi_);
+}
+
+template <class T>
+void CusolverSvdBatch<T>::solve() {
+  select_first_device();
+  check_device(
+      by_type<T, cusolverDnSgesvdjBatched, cusolverDnDgesvdjBatched>(
+          on_.solver, job(vectors_), narrow(m_), narrow(n_), a_.as<T>(), narrow(m_), s_.as<T>(), u_.as<T>(), narrow(m_),
+          v_.as<T>(), narrow(n_), work_.device->as<T>(), size_, info_.as<int>(), jacobi_, narrow(count_)),
+      "cusolverDn gesvdjBatched");
+  std::vector<int> infos(static_cast<std::size_t>(count_));
+  copy_memory(infos.data(), info_.as<int>(), bytes_of<int>(count_));
+  const auto bad = std::find_if(infos.begin(), infos.end(), [](int one) { return one != 0; });
+  if (bad != infos.end())
+    throw EnvironmentError(fmt::format("gesvdjBatched: info {} of matrix {}", *bad, bad - infos.begin() + 1));
+}
+
+template <class T>
+void CusolverSvdBatch<T>::download(T* s, T* u, T* v) const {
+  copy_memory(s, s_.as<T>(), bytes_of<T>(std::min(m_, n_) * count_));
+  if (!vectors_) return;
+  copy_memory(u, u_.as<T>(), bytes_of<T>(m_ * m_ * count_));
+  copy_memory(v, v_.as<T>(), bytes_of<T>(n_ * n_ * count_));
+}
+
+#define TESELA_INSTANTIATE(T)    \
+  template class CusolverSvd<T>; \
+  template class CusolverSvdBatch<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela
+
+#endif
