@@ -94,6 +94,15 @@ WORKERS_TEMPLATE_TEST_CASE("svd_batch decomposes every kind, shape and number of
     }
 }
 
+WORKERS_TEMPLATE_TEST_CASE("svd_batch under a sanitizer", "[sanitize]", float, double) {
+  for (const Shape shape : {Shape{5, 3}, {12, 20}, {33, 33}}) {
+    HostMatrix<TestType> a = batch_of<TestType>(shape, 5, kinds, {TestType(1)});
+    const SvdBatch<TestType> s = svd_batch<TestType>(runtime, a, 5, SvdVectors::all);
+    REQUIRE(s.ok());
+    for (index_t k = 0; k < 5; ++k) check(a, shape.cols, s, k);
+  }
+}
+
 WORKERS_TEMPLATE_TEST_CASE("svd_batch decomposes empty batches and matrices without elements", "", float, double) {
   using T = TestType;
   for (const auto& [shape, count] : {std::pair{Shape{3, 0}, index_t{0}}, {{0, 0}, 4}, {{0, 6}, 3}, {{5, 0}, 3}}) {

@@ -130,6 +130,12 @@ WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal for the 
   check<TestType>(runtime, "uniform", 301, 64, 128, 192, {.block = 128}, {.sweeps = 1});
 }
 
+WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal under a sanitizer", "[sanitize]", float,
+                           double) {
+  check<TestType>(runtime, "uniform", 70, 8, 70, band_window(runtime, 70, 8));
+  check<TestType>(runtime, "graded", 70, 32, 32, 64);
+}
+
 GPU_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal of a larger matrix", "", float, double) {
   const index_t n = 1111;
   check<TestType>(runtime, "uniform", n, 64, n, band_window(runtime, n, 64));
