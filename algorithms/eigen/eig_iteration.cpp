@@ -7,6 +7,7 @@
 #include <tesela/codelets/iterations/inverse_iteration.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/shortest.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <array>
 #include <numeric>
@@ -203,7 +204,7 @@ EigIterationResult<T> eig_iteration(Graph& g, const TileMatrix<T>& A, const EigI
     refuse("A", to_string(Shape{A.m(), n}) + "; it must be square, in tiles of whole columns");
   const detail::Scan found = detail::scan(g, A);
   if (found.row >= 0) return not_finite<T>(found.row, found.column);
-  HostMatrix<T> a(n, n);
+  auto a = parallel_zeros<T>(n, n);
   A.copy_to(a.data(), a.ld());
   return iterate(
       g,

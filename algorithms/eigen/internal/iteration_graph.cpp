@@ -6,6 +6,7 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <deque>
 
@@ -74,8 +75,11 @@ class TileSteps {
   void begin(T shift) {
     D_.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {
       const auto d = tile.write();
-      for (index_t j = 0; j < d.cols; ++j)
-        for (index_t i = 0; i < d.rows; ++i) d(i, j) = a_(row + i, column + j) + (row + i == column + j ? shift : T(0));
+      parallel_for(d.cols, 64, [&](index_t first, index_t end) {
+        for (index_t j = first; j < end; ++j)
+          for (index_t i = 0; i < d.rows; ++i)
+            d(i, j) = a_(row + i, column + j) + (row + i == column + j ? shift : T(0));
+      });
     });
   }
 
@@ -191,7 +195,7 @@ class TileSteps {
 
   void read(Iterated<T>& end) const {
     end.kernels = g_.tasks();
-    HostMatrix<T> d(n_, n_);
+    auto d = parallel_zeros<T>(n_, n_);
     for (index_t tj = 0; tj < D_.nt(); ++tj)
       for (index_t ti = 0; ti < D_.mt(); ++ti)
         if (counts(ti, tj)) D_.view(ti, tj, 1, 1).copy_to(&d(ti * nb_, tj * nb_), n_);
@@ -202,10 +206,13 @@ class TileSteps {
         end.remaining.add({i, j, static_cast<double>(cholesky() ? d(j, i) : d(i, j))});
     }
     if (!P_) return;
-    end.p = HostMatrix<T>(n_, n_);
+    end.p = parallel_zeros<T>(n_, n_);
     P_->copy_to(end.p.data(), n_);
-    for (index_t j = 0; transposes_p() && j < n_; ++j)
-      for (index_t i = 0; i < j; ++i) std::swap(end.p(i, j), end.p(j, i));
+    if (!transposes_p()) return;
+    parallel_for(n_, 64, [&](index_t first, index_t last) {
+      for (index_t j = first; j < n_; ++j)
+        for (index_t i = first; i < std::min(last, j); ++i) std::swap(end.p(i, j), end.p(j, i));
+    });
   }
 
   Graph& g_;

@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/tiles/host_matrix.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,9 +19,11 @@ class IteratedMatrix {
   template <class Element>
   IteratedMatrix(index_t n, index_t half_width, int exponent, const Element& element)
       : n_(n), half_(half_width), exponent_(exponent), lower_(half_width + 1, n) {
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = j; i < std::min(n, j + half_ + 1); ++i)
-        lower_(i - j, j) = static_cast<T>(std::ldexp(static_cast<double>(element(i, j)), -exponent));
+    parallel_for(n, 64, [&](index_t first, index_t end) {
+      for (index_t j = first; j < end; ++j)
+        for (index_t i = j; i < std::min(n, j + half_ + 1); ++i)
+          lower_(i - j, j) = static_cast<T>(std::ldexp(static_cast<double>(element(i, j)), -exponent));
+    });
   }
 
   index_t n() const { return n_; }
