@@ -24,7 +24,7 @@ TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
     if (workers.gpus == 1 && k >= 2 * wide &&
         gemm_kernel(workers, GemmKernel::automatic, wide, wide, 2048) == GemmKernel::int8)
       return {std::min<index_t>(m, 131072), wide};
-    const index_t nb = k >= 24576 ? std::max<index_t>(2048 / workers.gpus, 512)
+    const index_t nb = k >= 24576 ? (workers.gpus <= 2 ? 2048 : 512)
                                   : std::clamp<index_t>(rounded(k / 16), k >= 1024 ? 256 : 128, 512);
     return {std::clamp<index_t>(m, nb, 131072), nb};
   }
