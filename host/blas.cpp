@@ -105,14 +105,17 @@ void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a
 
 template <class T>
 void symm(index_t m, index_t n, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T beta, T* c, index_t ldc) {
-  by_type<T, cblas_ssymm, cblas_dsymm>(CblasColMajor, CblasLeft, CblasLower, narrow(m), narrow(n), alpha, a,
-                                       narrow(lda), b, narrow(ldb), beta, c, narrow(ldc));
+  by_type<T, cblas_ssymm, cblas_dsymm, cblas_chemm, cblas_zhemm>(CblasColMajor, CblasLeft, CblasLower, narrow(m),
+                                                                 narrow(n), factor(alpha), a, narrow(lda), b,
+                                                                 narrow(ldb), factor(beta), c, narrow(ldc));
 }
 
 template <class T>
-void syr2k(index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T* c, index_t ldc) {
-  by_type<T, cblas_ssyr2k, cblas_dsyr2k>(CblasColMajor, CblasLower, CblasNoTrans, narrow(n), narrow(k), alpha, a,
-                                         narrow(lda), b, narrow(ldb), 1, c, narrow(ldc));
+void syr2k(index_t n, index_t k, real_t<T> alpha, const T* a, index_t lda, const T* b, index_t ldb, T* c, index_t ldc) {
+  const T factor_of_both = alpha;
+  by_type<T, cblas_ssyr2k, cblas_dsyr2k, cblas_cher2k, cblas_zher2k>(CblasColMajor, CblasLower, CblasNoTrans, narrow(n),
+                                                                     narrow(k), factor(factor_of_both), a, narrow(lda),
+                                                                     b, narrow(ldb), 1, c, narrow(ldc));
 }
 
 template <class T>
@@ -192,11 +195,11 @@ void herk(index_t n, index_t k, real_t<T> alpha, const T* a, index_t lda, T* c, 
   template void solve_unit_lower(Op, index_t, index_t, const T*, index_t, T*, index_t);                           \
   template void trsm_right(index_t, index_t, const T*, index_t, T*, index_t);                                     \
   template real_t<T> nrm2(index_t, const T*);                                                                     \
-  template void herk(index_t, index_t, real_t<T>, const T*, index_t, T*, index_t);
-#define TESELA_INSTANTIATE_REAL(T)                                                               \
-  TESELA_INSTANTIATE(T)                                                                          \
-  template void symm(index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t); \
-  template void syr2k(index_t, index_t, T, const T*, index_t, const T*, index_t, T*, index_t);   \
+  template void herk(index_t, index_t, real_t<T>, const T*, index_t, T*, index_t);                                \
+  template void symm(index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t);                  \
+  template void syr2k(index_t, index_t, real_t<T>, const T*, index_t, const T*, index_t, T*, index_t);
+#define TESELA_INSTANTIATE_REAL(T) \
+  TESELA_INSTANTIATE(T)            \
   template void solve_unit_lower_right(index_t, index_t, const T*, index_t, T*, index_t);
 TESELA_INSTANTIATE_REAL(float)
 TESELA_INSTANTIATE_REAL(double)

@@ -3,8 +3,7 @@
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
-// T is float, double, std::complex<float> or std::complex<double>, except for symm, syr2k and solve_unit_lower_right,
-// which are real.
+// T is float, double, std::complex<float> or std::complex<double>, except for solve_unit_lower_right, which is real.
 
 namespace tesela::blas {
 
@@ -38,14 +37,14 @@ void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a
 template <class T>
 void gemv(Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x, T beta, T* y);
 
-/// Computes C = alpha A B + beta C with a symmetric m x m A, of which only the lower triangle is read; C is m x n (BLAS
-/// symm).
+/// Computes C = alpha A B + beta C with a symmetric or Hermitian m x m A and an m x n C. Reads the lower triangle of A
+/// alone (BLAS symm, hemm).
 template <class T>
 void symm(index_t m, index_t n, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T beta, T* c, index_t ldc);
 
-/// Computes the lower triangle of C = alpha (A B^T + B A^T) + C; A and B are n x k (BLAS syr2k).
+/// Computes the lower triangle of C = alpha (A B^H + B A^H) + C; A and B are n x k (BLAS syr2k, her2k).
 template <class T>
-void syr2k(index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T* c, index_t ldc);
+void syr2k(index_t n, index_t k, real_t<T> alpha, const T* a, index_t lda, const T* b, index_t ldb, T* c, index_t ldc);
 
 /// Computes the upper triangle of C = alpha A^H A + C, n x n; A is k x n (BLAS herk, syrk for real numbers).
 template <class T>

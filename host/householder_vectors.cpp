@@ -8,6 +8,11 @@ extern "C" {
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
+#define TESELA_LAPACK(t, T) \
+  void t##unhr_col_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, int*);
+TESELA_LAPACK(c, std::complex<float>)
+TESELA_LAPACK(z, std::complex<double>)
+#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -19,12 +24,17 @@ void householder_vectors(index_t m, index_t n, T* q, index_t ldq, T* tau, T* sig
             block = std::min(cols, 64);
   std::vector<T> t(static_cast<std::size_t>(block) * static_cast<std::size_t>(cols));
   int info = 0;
-  by_type<T, sorhr_col_, dorhr_col_>(&rows, &cols, &block, q, &ld, t.data(), &block, signs, &info);
+  by_type<T, sorhr_col_, dorhr_col_, cunhr_col_, zunhr_col_>(&rows, &cols, &block, q, &ld, t.data(), &block, signs,
+                                                             &info);
   // T is cut into triangles of `block` columns, with tau on their diagonals.
   for (int j = 0; j < cols; ++j) tau[j] = t[static_cast<std::size_t>(j % block + j * block)];
 }
 
 template void householder_vectors(index_t, index_t, float*, index_t, float*, float*);
 template void householder_vectors(index_t, index_t, double*, index_t, double*, double*);
+template void householder_vectors(index_t, index_t, std::complex<float>*, index_t, std::complex<float>*,
+                                  std::complex<float>*);
+template void householder_vectors(index_t, index_t, std::complex<double>*, index_t, std::complex<double>*,
+                                  std::complex<double>*);
 
 }  // namespace tesela::lapack

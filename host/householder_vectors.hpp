@@ -4,9 +4,9 @@
 
 namespace tesela::lapack {
 
-/// Replaces Q (m x n with orthonormal columns, m >= n) by the reflectors of a QR factorization (LAPACK orhr_col): V
-/// below the diagonal, with tau, n numbers. signs, n numbers: Q = Q' S for the Q' of the reflectors, S = diag(signs),
-/// so S R belongs to Q'. The upper triangle is lost.
+/// Replaces Q (m x n with orthonormal columns, m >= n) by the reflectors of a QR factorization (LAPACK orhr_col,
+/// unhr_col): V below the diagonal, with tau, n numbers. signs, n numbers: Q = Q' S for the Q' of the reflectors, S =
+/// diag(signs), so S R belongs to Q'. The upper triangle is lost.
 ///
 /// Method   Ballard, Demmel, Grigori, Jacquelin, Knight, Nguyen, "Reconstructing Householder vectors from tall-skinny
 ///          QR", J. Parallel Distrib. Comput. 85, 2015.

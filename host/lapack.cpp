@@ -43,7 +43,19 @@ TESELA_LAPACK(d, double)
   void t##gels_(const char*, const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const int*, int*, \
                 std::size_t);                                                                                          \
   void t##trcon_(const char*, const char*, const char*, const int*, const T*, const int*, R*, T*, R*, int*,            \
-                 std::size_t, std::size_t, std::size_t);
+                 std::size_t, std::size_t, std::size_t);                                                               \
+  void t##gesvd_(const char*, const char*, const int*, const int*, T*, const int*, R*, T*, const int*, T*, const int*, \
+                 T*, const int*, R*, int*, std::size_t, std::size_t);                                                  \
+  void t##gelsd_(const int*, const int*, const int*, T*, const int*, T*, const int*, R*, const R*, int*, T*,           \
+                 const int*, R*, int*, int*);                                                                          \
+  void t##geqp3_(const int*, const int*, T*, const int*, int*, T*, T*, const int*, R*, int*);                          \
+  void t##tzrzf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
+  void t##gtsv_(const int*, const int*, T*, T*, T*, T*, const int*, int*);                                             \
+  void t##heevd_(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, R*, const int*, int*,       \
+                 const int*, int*, std::size_t, std::size_t);                                                          \
+  void t##hetrd_(const char*, const int*, T*, const int*, R*, R*, T*, T*, const int*, int*, std::size_t);              \
+  void t##unmrz_(const char*, const char*, const int*, const int*, const int*, const int*, const T*, const int*,       \
+                 const T*, T*, const int*, T*, const int*, int*, std::size_t, std::size_t);
 TESELA_LAPACK(c, std::complex<float>, float)
 TESELA_LAPACK(z, std::complex<double>, double)
 #undef TESELA_LAPACK
@@ -89,14 +101,21 @@ void orgqr(index_t m, index_t k, T* a, index_t lda, const T* tau) {
 }
 
 template <class T>
-std::vector<T> gesvd(index_t m, index_t n, T* a, index_t lda) {
-  std::vector<T> s(static_cast<std::size_t>(std::min(m, n)));
+std::vector<real_t<T>> gesvd(index_t m, index_t n, T* a, index_t lda) {
+  std::vector<real_t<T>> s(static_cast<std::size_t>(std::min(m, n)));
   if (s.empty()) return s;
   const int rows = narrow("gesvd", m), cols = narrow("gesvd", n), ld = narrow("gesvd", lda), one = 1;
   int info = 0;
+  std::vector<real_t<T>> more(is_complex<T> ? 5 * s.size() : 0);
   with_workspace<T>([&](T* work, int lwork) {
-    by_type<T, sgesvd_, dgesvd_>("N", "N", &rows, &cols, a, &ld, s.data(), nullptr, &one, nullptr, &one, work, &lwork,
-                                 &info, 1, 1);
+    constexpr auto compute = by_type<T, sgesvd_, dgesvd_, cgesvd_, zgesvd_>;
+    const auto with = [&](auto... rest) {
+      compute("N", "N", &rows, &cols, a, &ld, s.data(), nullptr, &one, nullptr, &one, work, &lwork, rest...);
+    };
+    if constexpr (is_complex<T>)
+      with(more.data(), &info, std::size_t{1}, std::size_t{1});
+    else
+      with(&info, std::size_t{1}, std::size_t{1});
   });
   if (info != 0) throw EnvironmentError("lapack::gesvd: no convergence");
   return s;
@@ -119,14 +138,24 @@ Gelsd<T> gelsd(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t
   result.singular_values.resize(static_cast<std::size_t>(std::min(m, n)));
   const int rows = narrow("gelsd", m), cols = narrow("gelsd", n), rhs = narrow("gelsd", r), ld = narrow("gelsd", lda),
             ld_b = narrow("gelsd", ldb);
-  const T cut = static_cast<T>(rcond);
+  const auto cut = static_cast<real_t<T>>(rcond);
   int rank = 0, integers = 0;
+  real_t<T> numbers = 0;
   std::vector<int> iwork(1);
+  std::vector<real_t<T>> more(1);
   with_workspace<T>([&](T* work, int lwork) {
     int* const space = lwork < 0 ? &integers : iwork.data();
-    by_type<T, sgelsd_, dgelsd_>(&rows, &cols, &rhs, a, &ld, b, &ld_b, result.singular_values.data(), &cut, &rank, work,
-                                 &lwork, space, &result.info);
+    constexpr auto compute = by_type<T, sgelsd_, dgelsd_, cgelsd_, zgelsd_>;
+    const auto with = [&](auto... rest) {
+      compute(&rows, &cols, &rhs, a, &ld, b, &ld_b, result.singular_values.data(), &cut, &rank, work, &lwork, rest...,
+              space, &result.info);
+    };
+    if constexpr (is_complex<T>)
+      with(lwork < 0 ? &numbers : more.data());
+    else
+      with();
     iwork.resize(static_cast<std::size_t>(std::max(integers, 1)));
+    more.resize(static_cast<std::size_t>(numbers) + 1);
   });
   result.rank = rank;
   return result;
@@ -153,7 +182,7 @@ template <class T>
 int gtsv(index_t n, index_t r, T* dl, T* d, T* du, T* b, index_t ldb) {
   const int size = narrow("gtsv", n), rhs = narrow("gtsv", r), ld = narrow("gtsv", ldb);
   int info = 0;
-  by_type<T, sgtsv_, dgtsv_>(&size, &rhs, dl, d, du, b, &ld, &info);
+  by_type<T, sgtsv_, dgtsv_, cgtsv_, zgtsv_>(&size, &rhs, dl, d, du, b, &ld, &info);
   return info;
 }
 
@@ -171,14 +200,24 @@ int stemr(index_t n, double* d, double* e, double* z, index_t ldz) {
 }
 
 template <class T>
-int syevd(index_t n, T* a, index_t lda, T* w, bool vectors) {
+int syevd(index_t n, T* a, index_t lda, real_t<T>* w, bool vectors) {
   if (n == 0) return 0;
   const int size = narrow("syevd", n), ld = narrow("syevd", lda);
   if (vectors) require_workspace("syevd", n);
+  [[maybe_unused]] real_t<T> numbers = 0;  // of complex numbers' real workspace
+  std::vector<real_t<T>> more;
   return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
     int info = 0;
     const char* const job = vectors ? "V" : "N";
-    by_type<T, ssyevd_, dsyevd_>(job, "U", &size, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+    if constexpr (is_complex<T>) {
+      real_t<T>* const space = lwork < 0 ? &numbers : more.data();
+      const int count = lwork < 0 ? -1 : static_cast<int>(more.size());
+      by_type<T, nullptr, nullptr, cheevd_, zheevd_>(job, "U", &size, a, &ld, w, work, &lwork, space, &count, iwork,
+                                                     &liwork, &info, 1, 1);
+      more.resize(static_cast<std::size_t>(numbers + numbers / 1024) + 1);
+    } else {
+      by_type<T, ssyevd_, dsyevd_>(job, "U", &size, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+    }
     return info;
   });
 }
@@ -195,12 +234,13 @@ int stedc(index_t n, T* d, T* e, T* z, index_t ldz) {
 }
 
 template <class T>
-void sytrd(index_t n, T* a, index_t lda, T* d, T* e, T* tau) {
+void sytrd(index_t n, T* a, index_t lda, real_t<T>* d, real_t<T>* e, T* tau) {
   if (n == 0) return;
   const int size = narrow("sytrd", n), ld = narrow("sytrd", lda);
   int info = 0;
-  with_workspace<T>(
-      [&](T* work, int lwork) { by_type<T, ssytrd_, dsytrd_>("L", &size, a, &ld, d, e, tau, work, &lwork, &info, 1); });
+  with_workspace<T>([&](T* work, int lwork) {
+    by_type<T, ssytrd_, dsytrd_, chetrd_, zhetrd_>("L", &size, a, &ld, d, e, tau, work, &lwork, &info, 1);
+  });
 }
 
 template <class T>
@@ -242,8 +282,13 @@ void geqp3(index_t m, index_t n, T* a, index_t lda, std::vector<index_t>& pivots
   const int rows = narrow("geqp3", m), cols = narrow("geqp3", n), ld = narrow("geqp3", lda);
   std::vector<int> jpvt(static_cast<std::size_t>(n), 0);  // 0: not fixed
   int info = 0;
+  std::vector<real_t<T>> more(is_complex<T> ? 2 * static_cast<std::size_t>(n) : 0);
   with_workspace<T>([&](T* work, int lwork) {
-    by_type<T, sgeqp3_, dgeqp3_>(&rows, &cols, a, &ld, jpvt.data(), tau, work, &lwork, &info);
+    constexpr auto factor = by_type<T, sgeqp3_, dgeqp3_, cgeqp3_, zgeqp3_>;
+    if constexpr (is_complex<T>)
+      factor(&rows, &cols, a, &ld, jpvt.data(), tau, work, &lwork, more.data(), &info);
+    else
+      factor(&rows, &cols, a, &ld, jpvt.data(), tau, work, &lwork, &info);
   });
   pivots.clear();
   for (const int j : jpvt) pivots.push_back(j - 1);
@@ -253,8 +298,9 @@ template <class T>
 void tzrzf(index_t m, index_t n, T* a, index_t lda, T* tau) {
   const int rows = narrow("tzrzf", m), cols = narrow("tzrzf", n), ld = narrow("tzrzf", lda);
   int info = 0;
-  with_workspace<T>(
-      [&](T* work, int lwork) { by_type<T, stzrzf_, dtzrzf_>(&rows, &cols, a, &ld, tau, work, &lwork, &info); });
+  with_workspace<T>([&](T* work, int lwork) {
+    by_type<T, stzrzf_, dtzrzf_, ctzrzf_, ztzrzf_>(&rows, &cols, a, &ld, tau, work, &lwork, &info);
+  });
 }
 
 template <class T>
@@ -264,8 +310,8 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
             rest = narrow("ormrz", n - m), ld = narrow("ormrz", lda), ld_c = narrow("ormrz", ldc);
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    by_type<T, sormrz_, dormrz_>("L", "T", &rows, &cols, &vectors, &rest, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1,
-                                 1);
+    by_type<T, sormrz_, dormrz_, cunmrz_, zunmrz_>("L", is_complex<T> ? "C" : "T", &rows, &cols, &vectors, &rest, a,
+                                                   &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
   });
 }
 
@@ -273,27 +319,27 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
   template void geqrf(index_t, index_t, T*, index_t, T*);                                       \
   template void ormqr(Op, index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t); \
   template int gels(index_t, index_t, index_t, T*, index_t, T*, index_t);                       \
-  template double trcon(index_t, const T*, index_t);
+  template double trcon(index_t, const T*, index_t);                                            \
+  template std::vector<real_t<T>> gesvd(index_t, index_t, T*, index_t);                         \
+  template Gelsd<T> gelsd(index_t, index_t, index_t, T*, index_t, T*, index_t, double);         \
+  template int gtsv(index_t, index_t, T*, T*, T*, T*, index_t);                                 \
+  template int syevd(index_t, T*, index_t, real_t<T>*, bool);                                   \
+  template void sytrd(index_t, T*, index_t, real_t<T>*, real_t<T>*, T*);                        \
+  template void geqp3(index_t, index_t, T*, index_t, std::vector<index_t>&, T*);                \
+  template void tzrzf(index_t, index_t, T*, index_t, T*);                                       \
+  template void ormrz(index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
-#define TESELA_INSTANTIATE(T)                                                           \
-  template void orgqr(index_t, index_t, T*, index_t, const T*);                         \
-  template std::vector<T> gesvd(index_t, index_t, T*, index_t);                         \
-  template Gelsd<T> gelsd(index_t, index_t, index_t, T*, index_t, T*, index_t, double); \
-  template int posv(index_t, index_t, T*, index_t, T*, index_t);                        \
-  template int gesv(index_t, index_t, T*, index_t, T*, index_t);                        \
-  template int gtsv(index_t, index_t, T*, T*, T*, T*, index_t);                         \
-  template int syevd(index_t, T*, index_t, T*, bool);                                   \
-  template int stedc(index_t, T*, T*, T*, index_t);                                     \
-  template void sytrd(index_t, T*, index_t, T*, T*, T*);                                \
-  template void ormtr(Op, index_t, index_t, const T*, index_t, const T*, T*, index_t);  \
-  template void geqp3(index_t, index_t, T*, index_t, std::vector<index_t>&, T*);        \
-  template void tzrzf(index_t, index_t, T*, index_t, T*);                               \
-  template void ormrz(index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
+#define TESELA_INSTANTIATE(T)                                    \
+  template void orgqr(index_t, index_t, T*, index_t, const T*);  \
+  template int posv(index_t, index_t, T*, index_t, T*, index_t); \
+  template int gesv(index_t, index_t, T*, index_t, T*, index_t); \
+  template int stedc(index_t, T*, T*, T*, index_t);              \
+  template void ormtr(Op, index_t, index_t, const T*, index_t, const T*, T*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

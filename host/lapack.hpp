@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <vector>
@@ -8,7 +9,8 @@ namespace tesela::lapack {
 
 // LAPACK on matrices in host memory, column-major, for peers and references; blas::Threads determines the number of
 // cores. Sizes beyond its 31 bits throw ArgumentError, and each call allocates its workspace. T is float or double;
-// geqrf, ormqr (unmqr), gels, trcon, getrf and potrf accept their std::complex, too.
+// geqrf, ormqr (unmqr), gels, gelsd, gesvd, gtsv, syevd (heevd), sytrd (hetrd), geqp3, tzrzf, ormrz (unmrz), trcon,
+// getrf and potrf accept their std::complex, too.
 
 /// Factors A = Q R in place: R in the upper triangle, the Householder vectors below, their factors in tau (min(m, n)).
 template <class T>
@@ -25,7 +27,7 @@ void orgqr(index_t m, index_t k, T* a, index_t lda, const T* tau);
 /// Returns the singular values of A, descending; A is overwritten. Throws EnvironmentError if the iteration does not
 /// converge.
 template <class T>
-std::vector<T> gesvd(index_t m, index_t n, T* a, index_t lda);
+std::vector<real_t<T>> gesvd(index_t m, index_t n, T* a, index_t lda);
 
 /// Solves min ||A x - b||_2 for each column of B; for m < n the solution of least norm. A (m x n, of full rank) is
 /// overwritten. B has max(m, n) rows, and its first n become X. Returns LAPACK's info: k if R(k, k) is zero.
@@ -35,9 +37,9 @@ int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
 /// Results of gelsd other than X.
 template <class T>
 struct Gelsd {
-  int info = 0;                    ///< LAPACK's info: positive if the singular values did not converge
-  index_t rank = 0;                ///< number of singular values above the threshold
-  std::vector<T> singular_values;  ///< of the given A, descending
+  int info = 0;                            ///< LAPACK's info: positive if the singular values did not converge
+  index_t rank = 0;                        ///< number of singular values above the threshold
+  std::vector<real_t<T>> singular_values;  ///< of the given A, descending
 };
 
 /// Solves the same for any rank, by the singular values of A: values up to rcond times the largest count as zero.
@@ -65,10 +67,10 @@ int gtsv(index_t n, index_t r, T* dl, T* d, T* du, T* b, index_t ldb);
 /// with diagonal d and off-diagonals e (n long; overwritten). Returns LAPACK's info.
 int stemr(index_t n, double* d, double* e, double* z, index_t ldz);
 
-/// Computes all eigenvalues w, ascending, of the symmetric matrix whose upper triangle is A's, n x n, and its unit
-/// eigenvectors in A; with vectors = false only the eigenvalues, and A is overwritten. Returns LAPACK's info.
+/// Computes all eigenvalues w, ascending, of the symmetric or Hermitian matrix whose upper triangle is A's, n x n, and
+/// its unit eigenvectors in A; with vectors = false only the eigenvalues, and A is overwritten. Returns LAPACK's info.
 template <class T>
-int syevd(index_t n, T* a, index_t lda, T* w, bool vectors = true);
+int syevd(index_t n, T* a, index_t lda, real_t<T>* w, bool vectors = true);
 
 /// Factors P A = L U in place with partial pivoting, A m x n: U on and above the diagonal, L below. Row i was exchanged
 /// with row swaps[i], counted from 1 (min(m, n) of them). Returns LAPACK's info: k if pivot k is zero.
@@ -103,13 +105,14 @@ int potrf(index_t n, T* a, index_t lda);
 template <class T>
 int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool vectors = true);
 
-/// Reduces the symmetric matrix whose lower triangle is A's, n x n, to a tridiagonal T in place: A = Q T Q^T.
+/// Reduces the symmetric or Hermitian matrix whose lower triangle is A's, n x n, to a real tridiagonal T in place:
+/// A = Q T Q^H.
 ///
 /// A        becomes the Householder vectors of Q, below T.
 /// d, e     diagonal (n) and off-diagonals (n - 1) of T.
 /// tau      n - 1 factors of the Householder vectors.
 template <class T>
-void sytrd(index_t n, T* a, index_t lda, T* d, T* e, T* tau);
+void sytrd(index_t n, T* a, index_t lda, real_t<T>* d, real_t<T>* e, T* tau);
 
 /// Computes C = op(Q) C, C n x k, with the Q of a sytrd.
 template <class T>
@@ -136,7 +139,7 @@ void geqp3(index_t m, index_t n, T* a, index_t lda, std::vector<index_t>& pivots
 template <class T>
 void tzrzf(index_t m, index_t n, T* a, index_t lda, T* tau);
 
-/// Computes C = Z^T C, C n x r, with the Z of a tzrzf of an m x n trapezoid.
+/// Computes C = Z^H C, C n x r, with the Z of a tzrzf of an m x n trapezoid.
 template <class T>
 void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* tau, T* c, index_t ldc);
 

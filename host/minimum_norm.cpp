@@ -13,15 +13,15 @@
 namespace tesela::kernels {
 
 template <class T>
-std::vector<Unit<T>> scale_to_unit_columns(HostMatrix<T>& a) {
-  std::vector<Unit<T>> units(static_cast<std::size_t>(a.cols()));
+std::vector<Unit<real_t<T>>> scale_to_unit_columns(HostMatrix<T>& a) {
+  std::vector<Unit<real_t<T>>> units(static_cast<std::size_t>(a.cols()));
   for (index_t j = 0; j < a.cols(); ++j) {
     T* const column = a.data() + j * a.ld();
-    Unit<T>& unit = units[static_cast<std::size_t>(j)];
+    Unit<real_t<T>>& unit = units[static_cast<std::size_t>(j)];
     unit.exponent = largest_exponent(a.rows(), column);
     scale_by_power_of_two(std::span(column, static_cast<std::size_t>(a.rows())), -unit.exponent);
     unit.norm = euclidean_norm(a.rows(), column);
-    if (unit.norm != T(0))
+    if (unit.norm != 0)
       for (index_t i = 0; i < a.rows(); ++i) column[i] /= unit.norm;
   }
   return units;
@@ -49,15 +49,16 @@ bool comparable(const std::vector<Unit<T>>& units, const std::vector<T>& weights
 /// solution of least norm then has two correct digits, whatever the sizes of K's columns are.
 template <class T>
 bool has_regular_rows(const HostMatrix<T>& K) {
+  using Real = real_t<T>;
   const index_t rank = K.rows();
   HostMatrix<T> rows = HostMatrix<T>::zeros(rank, rank);
   for (index_t i = 0; i < rank; ++i) {
-    T size = 0;
-    for (index_t j = i; j < rank; ++j) size = std::max(size, std::abs(K(i, j)));
-    if (!(size > T(0)) || !std::isfinite(size)) return false;
-    for (index_t j = i; j < rank; ++j) rows(i, j) = std::ldexp(K(i, j), -std::ilogb(size));
+    Real size = 0;
+    for (index_t j = i; j < rank; ++j) size = std::max(size, largest_part(K(i, j)));
+    if (!(size > 0) || !std::isfinite(size)) return false;
+    for (index_t j = i; j < rank; ++j) rows(i, j) = times_power_of_two(K(i, j), -std::ilogb(size));
   }
-  constexpr double most = 0.01 / static_cast<double>(std::numeric_limits<T>::epsilon());
+  constexpr double most = 0.01 / static_cast<double>(std::numeric_limits<Real>::epsilon());
   const double condition = triangle_condition(rows, false);
   return condition <= most || (std::isfinite(condition) && spectral_condition(rows) <= most);
 }
@@ -65,13 +66,13 @@ bool has_regular_rows(const HostMatrix<T>& K) {
 }  // namespace
 
 template <class T>
-T euclidean_norm(index_t n, const T* x) {
-  return n == 0 ? T(0) : blas::nrm2(n, x);
+real_t<T> euclidean_norm(index_t n, const T* x) {
+  return n == 0 ? 0 : blas::nrm2(n, x);
 }
 
 template <class T>
-std::vector<T> column_norms(const HostMatrix<T>& a) {
-  std::vector<T> norms(static_cast<std::size_t>(a.cols()));
+std::vector<real_t<T>> column_norms(const HostMatrix<T>& a) {
+  std::vector<real_t<T>> norms(static_cast<std::size_t>(a.cols()));
   for (index_t j = 0; j < a.cols(); ++j)
     norms[static_cast<std::size_t>(j)] = euclidean_norm(a.rows(), a.data() + j * a.ld());
   return norms;
@@ -80,7 +81,7 @@ std::vector<T> column_norms(const HostMatrix<T>& a) {
 template <class T>
 bool all_finite(const HostMatrix<T>& a) {
   for (index_t k = 0; k < a.size(); ++k)
-    if (!std::isfinite(a.data()[k])) return false;
+    if (!is_finite(a.data()[k])) return false;
   return true;
 }
 
@@ -113,7 +114,8 @@ template <class T>
 MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
   const index_t k = R.rows(), n = R.cols(), r = C.cols();
   clear_below_diagonal(R);
-  const std::vector<Unit<T>> units = scale_to_unit_columns(R);
+  using Real = real_t<T>;
+  const std::vector<Unit<Real>> units = scale_to_unit_columns(R);
   const std::vector<int> c_exponents = scale_columns(C);
   RankRevealed revealed = reveal_rank(R, C, rcond);
   const index_t rank = revealed.rank;
@@ -126,10 +128,10 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
   if (rank == 0 || r == 0) return result;
 
   int most = std::numeric_limits<int>::min();
-  for (const Unit<T>& unit : units)
-    if (unit.norm != T(0)) most = std::max(most, unit.exponent);
-  std::vector<T> weights;
-  for (const Unit<T>& unit : units) weights.push_back(std::ldexp(unit.norm, unit.exponent - most));
+  for (const Unit<Real>& unit : units)
+    if (unit.norm != 0) most = std::max(most, unit.exponent);
+  std::vector<Real> weights;
+  for (const Unit<Real>& unit : units) weights.push_back(std::ldexp(unit.norm, unit.exponent - most));
   // A square triangle has a unique solution, which the scaled columns give most accurately.
   const bool choice = rank < n;
   const auto weighted = [&](bool by_norms) {
@@ -157,30 +159,29 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
   if (choice) lapack::ormrz(rank, n, r, K.data(), K.ld(), tau.data(), Y.data(), Y.ld());
   for (index_t i = 0; i < n; ++i) {
     const index_t unknown = pivots[static_cast<std::size_t>(i)];
-    const Unit<T>& unit = units[static_cast<std::size_t>(unknown)];
-    if (unit.norm == T(0)) continue;
+    const Unit<Real>& unit = units[static_cast<std::size_t>(unknown)];
+    if (unit.norm == 0) continue;
     for (index_t j = 0; j < r; ++j)
-      result.X(unknown, j) = std::ldexp(unscale ? Y(i, j) : Y(i, j) / unit.norm,
-                                        c_exponents[static_cast<std::size_t>(j)] - (unscale ? most : unit.exponent));
+      result.X(unknown, j) =
+          times_power_of_two(unscale ? Y(i, j) : Y(i, j) / unit.norm,
+                             c_exponents[static_cast<std::size_t>(j)] - (unscale ? most : unit.exponent));
   }
   return result;
 }
 
-template std::vector<Unit<float>> scale_to_unit_columns(HostMatrix<float>&);
-template std::vector<Unit<double>> scale_to_unit_columns(HostMatrix<double>&);
-template void clear_below_diagonal(HostMatrix<float>&);
-template void clear_below_diagonal(HostMatrix<double>&);
-template float euclidean_norm(index_t, const float*);
-template double euclidean_norm(index_t, const double*);
-template std::vector<float> column_norms(const HostMatrix<float>&);
-template std::vector<double> column_norms(const HostMatrix<double>&);
-template bool all_finite(const HostMatrix<float>&);
-template bool all_finite(const HostMatrix<double>&);
-template std::vector<int> scale_columns(HostMatrix<float>&);
-template std::vector<int> scale_columns(HostMatrix<double>&);
-template double triangle_condition(const HostMatrix<float>&, bool);
-template double triangle_condition(const HostMatrix<double>&, bool);
-template MinimumNorm<float> minimum_norm(HostMatrix<float>, HostMatrix<float>, double);
-template MinimumNorm<double> minimum_norm(HostMatrix<double>, HostMatrix<double>, double);
+#define TESELA_INSTANTIATE(T)                                                  \
+  template std::vector<Unit<real_t<T>>> scale_to_unit_columns(HostMatrix<T>&); \
+  template void clear_below_diagonal(HostMatrix<T>&);                          \
+  template real_t<T> euclidean_norm(index_t, const T*);                        \
+  template std::vector<real_t<T>> column_norms(const HostMatrix<T>&);          \
+  template bool all_finite(const HostMatrix<T>&);                              \
+  template std::vector<int> scale_columns(HostMatrix<T>&);                     \
+  template double triangle_condition(const HostMatrix<T>&, bool);              \
+  template MinimumNorm<T> minimum_norm(HostMatrix<T>, HostMatrix<T>, double);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

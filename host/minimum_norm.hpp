@@ -1,20 +1,22 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <vector>
 
 namespace tesela::kernels {
 
-// Rank and solution of min ||R x - c||_2 in host memory, for a triangle or trapezoid R of a QR factorization.
+// Rank and solution of min ||R x - c||_2 in host memory, for a triangle or trapezoid R of a QR factorization. T is real
+// or complex.
 
 /// Returns ||x||_2 of n elements, without overflow.
 template <class T>
-T euclidean_norm(index_t n, const T* x);
+real_t<T> euclidean_norm(index_t n, const T* x);
 
 /// Returns the 2-norm of each column.
 template <class T>
-std::vector<T> column_norms(const HostMatrix<T>& a);
+std::vector<real_t<T>> column_norms(const HostMatrix<T>& a);
 
 /// Returns whether no element is NaN or infinite.
 template <class T>
@@ -33,16 +35,16 @@ std::vector<int> scale_columns(HostMatrix<T>& a);
 /// Solution of least norm.
 template <class T>
 struct MinimumNorm {
-  HostMatrix<T> X;                      ///< n x r
-  index_t rank = 0;                     ///< numerical rank
-  std::vector<T> residual_norms;        ///< ||R x_k - c_k||_2
-  bool original_units = true;           ///< whether the norm of x was minimized in the original units
-  std::vector<double> singular_values;  ///< of R with its columns scaled to unit norm, descending
-  double cut = 0;                       ///< ||R22||_F on those columns: the change of R relative to each column's norm
+  HostMatrix<T> X;                        ///< n x r
+  index_t rank = 0;                       ///< numerical rank
+  std::vector<real_t<T>> residual_norms;  ///< ||R x_k - c_k||_2
+  bool original_units = true;             ///< whether the norm of x was minimized in the original units
+  std::vector<double> singular_values;    ///< of R with its columns scaled to unit norm, descending
+  double cut = 0;  ///< ||R22||_F on those columns: the change of R relative to each column's norm
 };
 
 /// Returns the least-squares solution for any rank (LAPACK gelsy on columns scaled to unit norm, with the rank of the
-/// singular values): R P = Q [R11 R12; 0 R22] by reveal_rank; then [R11 R12] = [T 0] Z and x = P Z^T [T^-1 Q^T c; 0].
+/// singular values): R P = Q [R11 R12; 0 R22] by reveal_rank; then [R11 R12] = [T 0] Z and x = P Z^H [T^-1 Q^H c; 0].
 ///
 /// R        k x n with k <= n, finite; its strict lower triangle is not read.
 /// C        k x r, finite.

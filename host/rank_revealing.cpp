@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 std::vector<double> singular_values(const HostMatrix<T>& R) {
-  HostMatrix<double> copy(R.rows(), R.cols());
+  HostMatrix<with_parts<T, double>> copy(R.rows(), R.cols());
   std::copy_n(R.data(), R.size(), copy.data());
   return lapack::gesvd(copy.rows(), copy.cols(), copy.data(), copy.ld());
 }
@@ -24,12 +24,18 @@ double norm(const double* x, index_t count) {
   return std::sqrt(sum);
 }
 
+/// Returns |x|^2 in double precision.
+template <class T>
+double square(T x) {
+  return std::norm(with_parts<T, double>(x));
+}
+
 /// Returns ||R22||_F.
 template <class T>
 double norm_of_rest(const HostMatrix<T>& R, index_t rank) {
   double sum = 0;
   for (index_t j = rank; j < R.cols(); ++j)
-    for (index_t i = rank; i < R.rows(); ++i) sum += static_cast<double>(R(i, j)) * static_cast<double>(R(i, j));
+    for (index_t i = rank; i < R.rows(); ++i) sum += square(R(i, j));
   return std::sqrt(sum);
 }
 
@@ -39,28 +45,29 @@ struct Swap {
   double gain = 0;
 };
 
-/// Returns the swap with the largest sqrt((R11^-1 R12)_ij^2 + (||row i of R11^-1|| ||column j of R22||)^2).
+/// Returns the swap with the largest sqrt(|(R11^-1 R12)_ij|^2 + (||row i of R11^-1|| ||column j of R22||)^2).
 template <class T>
 Swap best_swap(const HostMatrix<T>& R, index_t rank) {
+  using Wide = with_parts<T, double>;
   const index_t n = R.cols();
-  HostMatrix<double> r11(rank, rank), solved = HostMatrix<double>::zeros(rank, n);  // R11^-1 [I R12]
+  HostMatrix<Wide> r11(rank, rank), solved = HostMatrix<Wide>::zeros(rank, n);  // R11^-1 [I R12]
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < rank; ++i) {
       if (j < rank)
-        r11(i, j) = static_cast<double>(R(i, j)), solved(i, j) = i == j ? 1 : 0;
+        r11(i, j) = Wide(R(i, j)), solved(i, j) = i == j ? 1 : 0;
       else
-        solved(i, j) = static_cast<double>(R(i, j));
+        solved(i, j) = Wide(R(i, j));
     }
   blas::trsm(Op::none, rank, n, r11.data(), r11.ld(), solved.data(), solved.ld());
   std::vector<double> rows(static_cast<std::size_t>(rank), 0.0);
   for (index_t j = 0; j < rank; ++j)
-    for (index_t i = 0; i <= j; ++i) rows[static_cast<std::size_t>(i)] += solved(i, j) * solved(i, j);
+    for (index_t i = 0; i <= j; ++i) rows[static_cast<std::size_t>(i)] += square(solved(i, j));
   Swap best;
   for (index_t j = rank; j < n; ++j) {
     double column = 0;
-    for (index_t i = rank; i < R.rows(); ++i) column += static_cast<double>(R(i, j)) * static_cast<double>(R(i, j));
+    for (index_t i = rank; i < R.rows(); ++i) column += square(R(i, j));
     for (index_t i = 0; i < rank; ++i) {
-      const double gain = std::sqrt(solved(i, j) * solved(i, j) + rows[static_cast<std::size_t>(i)] * column);
+      const double gain = std::sqrt(square(solved(i, j)) + rows[static_cast<std::size_t>(i)] * column);
       if (gain > best.gain) best = {i, j, gain};
     }
   }
@@ -72,7 +79,7 @@ template <class T>
 void refactor(HostMatrix<T>& R, HostMatrix<T>& C) {
   std::vector<T> tau(static_cast<std::size_t>(R.rows()));
   lapack::geqrf(R.rows(), R.cols(), R.data(), R.ld(), tau.data());
-  lapack::ormqr(Op::transpose, R.rows(), C.cols(), R.rows(), R.data(), R.ld(), tau.data(), C.data(), C.ld());
+  lapack::ormqr(adjoint<T>, R.rows(), C.cols(), R.rows(), R.data(), R.ld(), tau.data(), C.data(), C.ld());
   clear_below_diagonal(R);
 }
 
@@ -89,7 +96,7 @@ RankRevealed reveal_rank(HostMatrix<T>& R, HostMatrix<T>& C, double rcond) {
 
   std::vector<T> tau(static_cast<std::size_t>(k));
   lapack::geqp3(k, n, R.data(), R.ld(), result.pivots, tau.data());
-  lapack::ormqr(Op::transpose, k, C.cols(), k, R.data(), R.ld(), tau.data(), C.data(), C.ld());
+  lapack::ormqr(adjoint<T>, k, C.cols(), k, R.data(), R.ld(), tau.data(), C.data(), C.ld());
   clear_below_diagonal(R);
   // Largest acceptable R22: zero up to rcond, or hardly larger than the best R22 of this rank.
   const double acceptable =
@@ -109,5 +116,7 @@ RankRevealed reveal_rank(HostMatrix<T>& R, HostMatrix<T>& C, double rcond) {
 
 template RankRevealed reveal_rank(HostMatrix<float>&, HostMatrix<float>&, double);
 template RankRevealed reveal_rank(HostMatrix<double>&, HostMatrix<double>&, double);
+template RankRevealed reveal_rank(HostMatrix<std::complex<float>>&, HostMatrix<std::complex<float>>&, double);
+template RankRevealed reveal_rank(HostMatrix<std::complex<double>>&, HostMatrix<std::complex<double>>&, double);
 
 }  // namespace tesela::kernels

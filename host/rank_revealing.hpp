@@ -14,7 +14,7 @@ struct RankRevealed {
   double cut = 0;                       ///< ||R22||_F
 };
 
-/// Factors the k x n upper trapezoid R, k <= n, in place, and replaces C by Q^T C.
+/// Factors the k x n upper trapezoid R, k <= n, in place, and replaces C by Q^H C.
 ///
 /// R        finite and near 1, zeros below its diagonal, also afterwards.
 /// C        finite.
@@ -33,7 +33,7 @@ RankRevealed reveal_rank(HostMatrix<T>& R, HostMatrix<T>& C, double rcond);
 ///          tenth at n = 6000, whatever the singular values are (Kuczynski and Wozniakowski, "Estimating the largest
 ///          eigenvalue by the power and Lanczos algorithms with a random start", 1992: 0.103 (ln(n (k - 1)^4) / (k -
 ///          1))^2 of the eigenvalue after k steps).
-/// Method   Lanczos's method: eight steps with R^T R and sixteen with its inverse, from one start vector. It needs 64
+/// Method   Lanczos's method: eight steps with R^H R and sixteen with its inverse, from one start vector. It needs 64
 ///          n^2 operations; the singular values themselves need 8/3 n^3.
 template <class T>
 double spectral_condition(const HostMatrix<T>& R);

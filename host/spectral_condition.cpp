@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -21,7 +22,7 @@ std::vector<T> start(index_t n) {
   std::uint32_t state = 1;
   for (T& value : x) {
     state = state * 1664525u + 1013904223u;
-    value = static_cast<T>(state >> 8) / static_cast<T>(1 << 24) - T(0.5);
+    value = T(static_cast<real_t<T>>(state >> 8) / static_cast<real_t<T>>(1 << 24) - real_t<T>(0.5));
   }
   return x;
 }
@@ -29,12 +30,12 @@ std::vector<T> start(index_t n) {
 /// Divides x by its norm, and returns the norm.
 template <class T>
 double normalized(std::vector<T>& x) {
-  const T size = euclidean_norm(static_cast<index_t>(x.size()), x.data());
+  const real_t<T> size = euclidean_norm(static_cast<index_t>(x.size()), x.data());
   for (T& value : x) value /= size;
   return static_cast<double>(size);
 }
 
-/// Returns the largest eigenvalue of the symmetric operator x <- M x as estimated by some steps of Lanczos's method;
+/// Returns the largest eigenvalue of the Hermitian operator x <- M x as estimated by some steps of Lanczos's method;
 /// NaN if it overflows.
 template <class T>
 double largest_eigenvalue(index_t n, int steps, const auto& multiply) {
@@ -44,13 +45,14 @@ double largest_eigenvalue(index_t n, int steps, const auto& multiply) {
   for (int k = 0; k < steps; ++k) {
     std::vector<T> next = x;
     multiply(next);
-    const double along = std::inner_product(x.begin(), x.end(), next.begin(), 0.0);
+    const double along = std::inner_product(x.begin(), x.end(), next.begin(), 0.0, std::plus(),
+                                            [](T a, T b) { return static_cast<double>(real_part(times(conj(a), b))); });
     if (!std::isfinite(along)) return std::numeric_limits<double>::quiet_NaN();
-    const T a = static_cast<T>(along), b = beside.empty() ? T(0) : static_cast<T>(beside.back());
+    const auto a = static_cast<real_t<T>>(along), b = static_cast<real_t<T>>(beside.empty() ? 0 : beside.back());
     for (std::size_t i = 0; i < x.size(); ++i) next[i] -= a * x[i] + b * before[i];
     diagonal.push_back(along);
     beside.push_back(normalized(next));
-    if (!(beside.back() > static_cast<double>(std::numeric_limits<T>::epsilon()) * along)) break;
+    if (!(beside.back() > static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) * along)) break;
     before = std::exchange(x, std::move(next));
   }
   lapack::sterf(std::ssize(diagonal), diagonal.data(), beside.data());
@@ -66,10 +68,10 @@ double spectral_condition(const HostMatrix<T>& R) {
   std::vector<T> y(static_cast<std::size_t>(n));
   const double largest = largest_eigenvalue<T>(n, 8, [&](std::vector<T>& x) {
     blas::gemv(Op::none, n, n, T(1), R.data(), R.ld(), x.data(), T(0), y.data());
-    blas::gemv(Op::transpose, n, n, T(1), R.data(), R.ld(), y.data(), T(0), x.data());
+    blas::gemv(adjoint<T>, n, n, T(1), R.data(), R.ld(), y.data(), T(0), x.data());
   });
   const double inverse = largest_eigenvalue<T>(n, 16, [&](std::vector<T>& x) {
-    blas::trsm(Op::transpose, n, 1, R.data(), R.ld(), x.data(), n);
+    blas::trsm(adjoint<T>, n, 1, R.data(), R.ld(), x.data(), n);
     blas::trsm(Op::none, n, 1, R.data(), R.ld(), x.data(), n);
   });
   return std::sqrt(largest) * std::sqrt(inverse);
@@ -81,9 +83,13 @@ double spectral_condition_of_unit_columns(HostMatrix<T> R) {
   return spectral_condition(R);
 }
 
-template double spectral_condition(const HostMatrix<float>&);
-template double spectral_condition(const HostMatrix<double>&);
-template double spectral_condition_of_unit_columns(HostMatrix<float>);
-template double spectral_condition_of_unit_columns(HostMatrix<double>);
+#define TESELA_INSTANTIATE(T)                               \
+  template double spectral_condition(const HostMatrix<T>&); \
+  template double spectral_condition_of_unit_columns(HostMatrix<T>);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

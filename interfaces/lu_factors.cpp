@@ -59,8 +59,8 @@ nb::tuple solve_scaled_upper(const ArrayLike& r_given, const ArrayLike& b_given)
 
 /// Returns LAPACK's form of a QR factorization: the Householder vectors and R, and tau.
 nb::tuple reflectors(const ArrayLike& a_given) {
-  const Argument a("a", a_given);
-  return in_precision({&a}, [&]<class T>(T) {
+  const Argument a("a", a_given, Numbers::complex_too);
+  return in_number_type({&a}, [&]<class T>(T) {
     HostMatrix<T> copy = Columns<T>::on_host(a).copy();
     std::vector<T> tau = with_workers([&](const c::Session& session) { return qr_reflectors<T>(session, copy); });
     return nb::make_tuple(to_python(std::move(copy), a.place()), to_python(tau, a.place()));
@@ -69,8 +69,8 @@ nb::tuple reflectors(const ArrayLike& a_given) {
 
 /// Returns the columns of a in the order of pivoting.
 nb::object pivots(const ArrayLike& a_given) {
-  const Argument a("a", a_given);
-  return in_precision({&a}, [&]<class T>(T) {
+  const Argument a("a", a_given, Numbers::complex_too);
+  return in_number_type({&a}, [&]<class T>(T) {
     HostMatrix<T> copy = Columns<T>::on_host(a).copy();
     return to_python(with_workers([&](const c::Session& session) { return column_pivots<T>(session, copy); }));
   });

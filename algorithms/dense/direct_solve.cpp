@@ -3,6 +3,7 @@
 #include <tesela/algorithms/dense/internal/direct_estimates.hpp>
 #include <tesela/algorithms/dense/internal/small_solve.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
+#include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/require.hpp>
@@ -250,26 +251,6 @@ namespace {
 
 constexpr index_t columns_of_b = 128;  // in a tile
 
-/// Copies the diagonal to the host.
-template <class T>
-std::vector<T> diagonal_of(const MatrixView<T>& a) {
-  std::vector<T> diagonal(at(a.rows));
-  if (a.device >= 0 && a.rows > 0)
-    copy_columns(a.device, {diagonal.data(), 1}, {a.data, a.ld + 1}, {1, a.rows}, sizeof(T));
-  for (index_t i = 0; a.device < 0 && i < a.rows; ++i) diagonal[at(i)] = a.data[i + i * a.ld];
-  return diagonal;
-}
-
-/// Throws ArgumentError for the first element of a Hermitian matrix's diagonal that is not real.
-template <class T>
-void require_real(const char* routine, const std::vector<T>& diagonal) {
-  if constexpr (is_complex<T>)
-    for (std::size_t i = 0; i < diagonal.size(); ++i)
-      require(diagonal[i].imag() == 0 || std::isnan(diagonal[i].imag()), routine, "A", "its element [", i, ", ", i,
-              "] (from zero) has the imaginary part ", diagonal[i].imag(),
-              ", and a Hermitian matrix has a real diagonal");
-}
-
 }  // namespace
 
 template <class T>
@@ -287,8 +268,8 @@ DirectSolve lu_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<Mat
 
 template <class T>
 DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b) {
-  const std::vector<T> diagonal = diagonal_of(a);
-  require_real("cholesky_solve", diagonal);
+  const std::vector<T> diagonal = detail::diagonal_of(a);
+  detail::require_real("cholesky_solve", diagonal);
   if (on_calling_thread(runtime, a, b)) return cholesky_solve_here<T>(a, diagonal, b);
   const TileShape tile = cholesky_tile(runtime, a.cols, a.device < 0, is_complex<T>);
   const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, {tile.mb, columns_of_b}, "B");
@@ -301,7 +282,7 @@ DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity
 
 template <class T>
 DirectSolve cholesky(Runtime& runtime, MatrixView<T> a, TileShape tile) {
-  if constexpr (is_complex<T>) require_real("cholesky", diagonal_of(a));
+  if constexpr (is_complex<T>) detail::require_real("cholesky", detail::diagonal_of(a));
   if (on_calling_thread(runtime, a, a)) return cholesky_here<T>(a);
   const auto A =
       a.in_tiles(runtime, tile.mb > 0 ? tile : cholesky_tile(runtime, a.cols, a.device < 0, is_complex<T>), "A");

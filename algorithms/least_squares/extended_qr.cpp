@@ -32,14 +32,14 @@ ExtendedQr<T> from_factors(Graph& g, const auto& factors, TileShape tile, const 
 
 template <class T>
 FirstRows<T> first_rows(const TileMatrix<T>& B, index_t k) {
-  FirstRows<T> parts{HostMatrix<T>(k, B.n()), std::vector<T>(static_cast<std::size_t>(B.n()), T(0))};
+  FirstRows<T> parts{HostMatrix<T>(k, B.n()), std::vector<real_t<T>>(static_cast<std::size_t>(B.n()))};
   B.for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
     const auto block = tile.read();
     const index_t above = std::clamp<index_t>(k - row, 0, block.rows);
     for (index_t j = 0; j < block.cols; ++j) {
       const T* column = block.data + j * block.ld;
       if (above > 0) std::copy_n(column, above, &parts.rows(row, col + j));
-      T& norm = parts.norms_below[static_cast<std::size_t>(col + j)];
+      real_t<T>& norm = parts.norms_below[static_cast<std::size_t>(col + j)];
       if (above < block.rows) norm = std::hypot(norm, euclidean_norm(block.rows - above, column + above));
     }
   });
@@ -73,18 +73,22 @@ ExtendedQr<T> extended_qr(Graph& g, const QrUpdater<T>& updater) {
 template <class T>
 bool all_finite(const ExtendedQr<T>& e) {
   return all_finite(e.R) && all_finite(e.C) &&
-         std::all_of(e.residual_norms.begin(), e.residual_norms.end(), [](T norm) { return std::isfinite(norm); });
+         std::all_of(e.residual_norms.begin(), e.residual_norms.end(),
+                     [](real_t<T> norm) { return std::isfinite(norm); });
 }
 
-template ExtendedQr<float> extended_qr(Graph&, const QrFactorization<float>&, TileShape, const TileMatrix<float>&);
-template ExtendedQr<double> extended_qr(Graph&, const QrFactorization<double>&, TileShape, const TileMatrix<double>&);
+#define TESELA_INSTANTIATE(T)                                                                             \
+  template ExtendedQr<T> extended_qr(Graph&, const QrFactorization<T>&, TileShape, const TileMatrix<T>&); \
+  template bool all_finite(const ExtendedQr<T>&);                                                         \
+  template FirstRows<T> first_rows(const TileMatrix<T>&, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template ExtendedQr<float> extended_qr(Graph&, const GivensQr<float>&, TileShape, const TileMatrix<float>&);
 template ExtendedQr<double> extended_qr(Graph&, const GivensQr<double>&, TileShape, const TileMatrix<double>&);
 template ExtendedQr<float> extended_qr(Graph&, const QrUpdater<float>&);
 template ExtendedQr<double> extended_qr(Graph&, const QrUpdater<double>&);
-template bool all_finite(const ExtendedQr<float>&);
-template bool all_finite(const ExtendedQr<double>&);
-template FirstRows<float> first_rows(const TileMatrix<float>&, index_t);
-template FirstRows<double> first_rows(const TileMatrix<double>&, index_t);
 
 }  // namespace tesela

@@ -17,12 +17,12 @@ namespace tesela {
 ///                 [0  S]   m - k rows
 template <class T>
 struct ExtendedQr {
-  HostMatrix<T> R;                ///< k x n, zeros below its diagonal
-  HostMatrix<T> C;                ///< k x r
-  std::vector<T> residual_norms;  ///< ||S e_j||_2 of the r columns, without overflow
+  HostMatrix<T> R;                        ///< k x n, zeros below its diagonal
+  HostMatrix<T> C;                        ///< k x r
+  std::vector<real_t<T>> residual_norms;  ///< ||S e_j||_2 of the r columns, without overflow
 };
 
-/// Copies the parts from A's factorization and a B that holds Q^T B (factors.apply). B's rows below C keep their
+/// Copies the parts from A's factorization and a B that holds Q^H B (factors.apply). B's rows below C keep their
 /// contents S.
 ///
 /// tile   tile shape of A.
@@ -46,7 +46,7 @@ bool all_finite(const ExtendedQr<T>& e);
 template <class T>
 struct FirstRows {
   HostMatrix<T> rows;
-  std::vector<T> norms_below;  ///< norm of each column below these rows
+  std::vector<real_t<T>> norms_below;  ///< norm of each column below these rows
 };
 
 /// Returns the first k rows of B, 0 <= k <= m. Waits for the tasks that write B; throws as Tile::read.

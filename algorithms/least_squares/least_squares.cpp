@@ -25,7 +25,8 @@ namespace {
 template <class T, class F>
 auto with_factors(Graph& g, const TileMatrix<T>& A, OlsOptions options, F use) {
   options.givens.ends = options.qr.ends = options.column_ends;
-  if (options.method == OlsMethod::givens) return use(givens_qr(g, A, options.givens));
+  if constexpr (!is_complex<T>)
+    if (options.method == OlsMethod::givens) return use(givens_qr(g, A, options.givens));
   return use(qr(g, A, options.qr));
 }
 
@@ -34,9 +35,10 @@ template <class T>
 LeastSquares<T> solve_tall(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options,
                            double rcond) {
   return with_factors(g, A, options, [&](const auto& factors) {
-    factors.apply(g, Side::left, Op::transpose, B);
-    if (options.method != OlsMethod::givens && !options.keep_triangle)
-      if (auto solved = detail::ols_on_device(g, A, B, rcond)) return std::move(*solved);
+    factors.apply(g, Side::left, adjoint<T>, B);
+    if constexpr (!is_complex<T>)
+      if (options.method != OlsMethod::givens && !options.keep_triangle)
+        if (auto solved = detail::ols_on_device(g, A, B, rcond)) return std::move(*solved);
     return detail::ols_from_r(g, extended_qr(g, factors, A.tile_shape(), B), {A.m(), A.n()}, options);
   });
 }
@@ -46,10 +48,15 @@ template <class T>
 LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options,
                            double rcond) {
   const index_t m = A.m(), n = A.n();
-  const TileShape cut{A.tile_shape().nb, A.tile_shape().mb};  // tiles of A^T
+  const TileShape cut{A.tile_shape().nb, A.tile_shape().mb};  // tiles of A^H
   const TileMatrix<T> transposed(g.runtime(), n, m, cut, "At");
   for (index_t i = 0; i < A.mt(); ++i)
-    for (index_t j = 0; j < A.nt(); ++j) g.insert<Transpose<T>>({}, A(i, j), transposed(j, i));
+    for (index_t j = 0; j < A.nt(); ++j)
+      if constexpr (is_complex<T>)
+        g.insert<CopyBlock<T, Out>>({.rows = transposed(j, i).rows(), .columns = A(i, j).rows(), .op = Op::conjugate},
+                                    A(i, j), transposed(j, i));
+      else
+        g.insert<Transpose<T>>({}, A(i, j), transposed(j, i));
   OlsOptions of_transposed_matrix = options;
   of_transposed_matrix.column_ends.clear();
   return with_factors(g, transposed, of_transposed_matrix, [&](const auto& of_transposed) {
@@ -74,7 +81,7 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
     if (auto solved = detail::solve_wide_system(g, extended_qr(g, of_transposed, cut, B), system, rcond))
       return std::move(*solved);
     const auto factors = qr(g, A, options.qr);
-    factors.apply(g, Side::left, Op::transpose, B);
+    factors.apply(g, Side::left, adjoint<T>, B);
     ExtendedQr<T> e = extended_qr(g, factors, A.tile_shape(), B);
     if (!all_finite(e)) return detail::not_finite<T>(B.n());
     return detail::ols_any_rank(std::move(e), {m, n}, rcond);
@@ -102,9 +109,9 @@ std::span<const Named<OlsMethod>> ols_methods() {
   return all;
 }
 
-OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r) {
+OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r, bool complex) {
   if (wanted != OlsMethod::automatic) return wanted;
-  return a.cols + r <= 32 && a.rows / 16 >= a.cols + r ? OlsMethod::tall_skinny : OlsMethod::tiles;
+  return !complex && a.cols + r <= 32 && a.rows / 16 >= a.cols + r ? OlsMethod::tall_skinny : OlsMethod::tiles;
 }
 
 namespace {
@@ -143,7 +150,7 @@ void require_conforming(const char* routine, const TileMatrix<T>& A, const TileM
 template <class T>
 LeastSquares<T> solve_empty(const TileMatrix<T>& B, index_t n) {
   FirstRows<T> b = first_rows(B, 0);
-  if (!std::all_of(b.norms_below.begin(), b.norms_below.end(), [](T norm) { return std::isfinite(norm); }))
+  if (!std::all_of(b.norms_below.begin(), b.norms_below.end(), [](real_t<T> norm) { return std::isfinite(norm); }))
     return not_finite<T>(B.n());
   LeastSquares<T> answer;
   answer.X = HostMatrix<T>::zeros(n, B.n());
@@ -155,14 +162,15 @@ LeastSquares<T> solve_empty(const TileMatrix<T>& B, index_t n) {
 template <class T>
 ExtendedQr<T> reduce(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
   OlsOptions settled = options;
-  settled.method = ols_method(settled.method, {A.m(), A.n()}, B.n());
-  if (settled.method == OlsMethod::tall_skinny) {
-    QrUpdater<T> updater(g.runtime(), A.n(), B.n());
-    updater.append(g, A, B);
-    return extended_qr(g, updater);
-  }
+  settled.method = ols_method(settled.method, {A.m(), A.n()}, B.n(), is_complex<T>);
+  if constexpr (!is_complex<T>)
+    if (settled.method == OlsMethod::tall_skinny) {
+      QrUpdater<T> updater(g.runtime(), A.n(), B.n());
+      updater.append(g, A, B);
+      return extended_qr(g, updater);
+    }
   return with_factors(g, A, settled, [&](const auto& factors) {
-    factors.apply(g, Side::left, Op::transpose, B);
+    factors.apply(g, Side::left, adjoint<T>, B);
     return extended_qr(g, factors, A.tile_shape(), B);
   });
 }
@@ -232,12 +240,15 @@ std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMa
   return triangles;
 }
 
-template void require_conforming(const char*, const TileMatrix<float>&, const TileMatrix<float>&);
-template void require_conforming(const char*, const TileMatrix<double>&, const TileMatrix<double>&);
-template LeastSquares<float> solve_empty(const TileMatrix<float>&, index_t);
-template LeastSquares<double> solve_empty(const TileMatrix<double>&, index_t);
-template ExtendedQr<float> reduce(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const OlsOptions&);
-template ExtendedQr<double> reduce(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const OlsOptions&);
+#define TESELA_INSTANTIATE(T)                                                                \
+  template void require_conforming(const char*, const TileMatrix<T>&, const TileMatrix<T>&); \
+  template LeastSquares<T> solve_empty(const TileMatrix<T>&, index_t);                       \
+  template ExtendedQr<T> reduce(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template std::vector<ExtendedQr<float>> reduce(Graph&, const MatrixRows<float>&, const HostMatrix<float>&,
                                                const HostMatrix<float>&, index_t);
 template std::vector<ExtendedQr<double>> reduce(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,
@@ -248,11 +259,13 @@ template std::vector<ExtendedQr<double>> reduce(Graph&, const MatrixRows<double>
 template <class T>
 LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
   detail::require_conforming("ols", A, B);
+  require(!is_complex<T> || options.method <= OlsMethod::tiles, "ols", "options.method",
+          name_of(ols_methods(), options.method), " has no complex numbers: use tiles");
   const index_t m = A.m(), n = A.n(), r = B.n();
   OlsOptions settled = options;
   settled.rcond = detail::default_rcond<T>("ols", options, m, n);
   if (m == 0 || n == 0) return detail::solve_empty(B, n);
-  settled.method = ols_method(settled.method, {m, n}, r);
+  settled.method = ols_method(settled.method, {m, n}, r, is_complex<T>);
   if (settled.method == OlsMethod::tall_skinny)
     return detail::ols_from_r(g, detail::reduce(g, A, B, settled), {m, n}, settled);
   LeastSquares<T> answer =
@@ -295,12 +308,15 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   return detail::ols_from_r(g, std::move(triangles.front()), {m, n}, settled);
 }
 
-template Measured ols_error<float>(const NormalResidual<float>::Result&, Shape, index_t, double);
-template Measured ols_error<double>(const NormalResidual<double>::Result&, Shape, index_t, double);
-template LeastSquares<float> ols(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const OlsOptions&);
-template LeastSquares<double> ols(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const OlsOptions&);
-template LeastSquares<float> ols(Runtime&, MatrixView<float>, MatrixView<float>, const OlsOptions&);
-template LeastSquares<double> ols(Runtime&, MatrixView<double>, MatrixView<double>, const OlsOptions&);
+#define TESELA_INSTANTIATE(T)                                                                          \
+  template Measured ols_error<T>(const NormalResidual<T>::Result&, Shape, index_t, double);            \
+  template LeastSquares<T> ols(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&); \
+  template LeastSquares<T> ols(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template LeastSquares<float> ols(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);
 template LeastSquares<double> ols(Graph&, const MatrixRows<double>&, const HostMatrix<double>&, const OlsOptions&);
 

@@ -18,10 +18,10 @@
 
 namespace tesela {
 
-/// How ols reduces [A | B] to [R | Q^T B].
+/// How ols reduces [A | B] to [R | Q^H B].
 enum class OlsMethod : std::uint8_t {
-  automatic,    ///< tall_skinny if m >= 16 (n + r) and n + r <= 32, otherwise tiles
-  tiles,        ///< qr: for general matrices
+  automatic,    ///< tall_skinny if m >= 16 (n + r), n + r <= 32 and the numbers are real, otherwise tiles
+  tiles,        ///< qr: for general matrices; the only method for complex numbers
   tall_skinny,  ///< QrUpdater, in one pass over A and B, which are only read: for many rows and few columns
   givens,       ///< givens_qr: for banded and staircase matrices
 };
@@ -50,14 +50,14 @@ struct OlsOptions {
 /// norms D differ too much for the least ||x||_2 (see minimum_norm).
 template <class T>
 struct LeastSquares : Solution<T> {
-  /// Measured error of X in the factored problem min ||R x - Q^T b||_2 (bounded by ols_error); on A itself if m < n and
+  /// Measured error of X in the factored problem min ||R x - Q^H b||_2 (bounded by ols_error); on A itself if m < n and
   /// the rank is full. The factorization is backward stable; `tesela ols` measures the error on the original A. NaN if
   /// not finite.
   Measured backward_error = {};
   double cut = 0;  ///< for a deficient rank: the largest change of a column of A, relative to its norm
-  std::vector<T>
-      residual_norms;  ///< ||A x_k - b_k||_2, from Q^T B, or measured if m < n and the rank is full; NaN if not finite
-  /// On request, if the rank is n: R with R^T R = A^T A, its columns in the order of `pivots` (empty: the original
+  std::vector<real_t<T>>
+      residual_norms;  ///< ||A x_k - b_k||_2, from Q^H B, or measured if m < n and the rank is full; NaN if not finite
+  /// On request, if the rank is n: R with R^H R = A^H A, its columns in the order of `pivots` (empty: the original
   /// order).
   HostMatrix<T> triangle = {};
   std::vector<index_t> pivots = {};
@@ -71,9 +71,9 @@ struct LeastSquares : Solution<T> {
 ///          or one tile column (m < n) for givens.
 /// B        m x r, its tile rows equal to A's; overwritten, except by tall_skinny.
 /// Returns  X, rank, condition and the measured backward error; `status` reports whether X exists and is accurate.
-/// Throws   ArgumentError if shapes or tiles do not conform; as Graph::wait.
+/// Throws   ArgumentError if shapes or tiles do not conform, and for a method without complex numbers; as Graph::wait.
 /// Waits    for the graph.
-/// Method   m >= n: extended QR, X = R^-1 (Q^T B). m < n: the solution of least norm X = Q R^-T B with A^T = Q R,
+/// Method   m >= n: extended QR, X = R^-1 (Q^H B). m < n: the solution of least norm X = Q R^-H B with A^H = Q R,
 ///          corrected once or twice if the equations do not hold to rounding. The rank is decided on columns scaled to
 ///          unit norm, so that it does not depend on units. If the condition estimate comes near 1 / rcond, the
 ///          singular values of R decide, and R is factored again with column pivoting (minimum_norm). Powers of two as
@@ -103,14 +103,15 @@ template <class T>
 [[nodiscard]] Measured ols_error(const typename kernels::NormalResidual<T>::Result& errors, Shape a, index_t rank,
                                  double cut);
 
-/// Returns `wanted`, or the method that `automatic` selects for an A of this shape and r right-hand sides.
-OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r);
+/// Returns `wanted`, or the method that `automatic` selects for an A of this shape, of real or complex numbers, and r
+/// right-hand sides.
+OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r, bool complex = false);
 
 /// Returns A's tiles for a method: the tiles that ols chooses, or `wanted` if it is not 0 x 0. givens needs whole
 /// columns, or whole rows if m < n, whatever is wanted.
 TileShape ols_tile(const Runtime& runtime, OlsMethod method, Shape a, TileShape wanted = {0, 0});
 
-/// Returns the operations for rates: qr_flops() of A, or of A^T for m < n, and 4 m n for Q^T b of each
+/// Returns the operations for rates: qr_flops() of A, or of A^H for m < n, and 4 m n for Q^H b of each
 /// of r right-hand sides.
 inline double ols_flops(Shape a, index_t r) {
   return qr_flops(std::max(a.rows, a.cols), std::min(a.rows, a.cols)) +

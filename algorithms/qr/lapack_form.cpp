@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <vector>
+
 namespace tesela {
 namespace {
 
@@ -35,9 +36,6 @@ void to_lapack_form(index_t m, index_t n, T* a, index_t lda, HostMatrix<T>& q, T
   }
 }
 
-template void to_lapack_form(index_t, index_t, float*, index_t, HostMatrix<float>&, float*);
-template void to_lapack_form(index_t, index_t, double*, index_t, HostMatrix<double>&, double*);
-
 template <class T>
 std::vector<index_t> column_pivots(Runtime& runtime, HostMatrix<T>& A) {
   HostMatrix<T> r = tall_triangle(runtime, A);
@@ -59,13 +57,8 @@ std::vector<T> qr_reflectors(Runtime& runtime, HostMatrix<T>& A) {
   return tau;
 }
 
-template std::vector<float> qr_reflectors(Runtime&, HostMatrix<float>&);
-template std::vector<double> qr_reflectors(Runtime&, HostMatrix<double>&);
-template std::vector<index_t> column_pivots(Runtime&, HostMatrix<float>&);
-template std::vector<index_t> column_pivots(Runtime&, HostMatrix<double>&);
-
 template <class T>
-std::vector<T> singular_values(Runtime& runtime, HostMatrix<T>& A) {
+std::vector<real_t<T>> singular_values(Runtime& runtime, HostMatrix<T>& A) {
   HostMatrix<T> r = tall_triangle(runtime, A);
   HostMatrix<T>& a = r.size() > 0 ? r : A;
   if (a.size() == 0) return {};
@@ -73,7 +66,15 @@ std::vector<T> singular_values(Runtime& runtime, HostMatrix<T>& A) {
   return lapack::gesvd(a.rows(), a.cols(), a.data(), a.ld());
 }
 
-template std::vector<float> singular_values(Runtime&, HostMatrix<float>&);
-template std::vector<double> singular_values(Runtime&, HostMatrix<double>&);
+#define TESELA_INSTANTIATE(T)                                                      \
+  template void to_lapack_form(index_t, index_t, T*, index_t, HostMatrix<T>&, T*); \
+  template std::vector<T> qr_reflectors(Runtime&, HostMatrix<T>&);                 \
+  template std::vector<index_t> column_pivots(Runtime&, HostMatrix<T>&);           \
+  template std::vector<real_t<T>> singular_values(Runtime&, HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

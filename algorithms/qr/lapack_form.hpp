@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/runtime.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <vector>
@@ -37,6 +38,6 @@ std::vector<T> qr_reflectors(Runtime& runtime, HostMatrix<T>& A);
 /// Throws   EnvironmentError if the iteration does not converge.
 /// Method   LAPACK's gesvd for the triangle of the tile QR, or for A if it is wide or has fewer than 256 columns.
 template <class T>
-std::vector<T> singular_values(Runtime& runtime, HostMatrix<T>& A);
+std::vector<real_t<T>> singular_values(Runtime& runtime, HostMatrix<T>& A);
 
 }  // namespace tesela

@@ -77,13 +77,15 @@ template struct NotFinite<std::complex<double>>;
 template <class T>
 void ScalePowerOfTwo<T>::cpu(const Args& args, InOut<T> a) {
   const int half = args.exponent / 2;
-  const T first = std::ldexp(T(1), half), second = std::ldexp(T(1), args.exponent - half);
+  const auto first = std::ldexp(real_t<T>(1), half), second = std::ldexp(real_t<T>(1), args.exponent - half);
   for (index_t j = 0; j < a.cols; ++j)
     for (index_t i = 0; i < a.rows; ++i) a(i, j) = a(i, j) * first * second;
 }
 
 template struct ScalePowerOfTwo<float>;
 template struct ScalePowerOfTwo<double>;
+template struct ScalePowerOfTwo<std::complex<float>>;
+template struct ScalePowerOfTwo<std::complex<double>>;
 
 template <class T>
 void Transpose<T>::cpu(const Args&, In<T> a, Out<T> b) {

@@ -74,6 +74,7 @@ template <class T>
 struct ScalePowerOfTwo {
   static constexpr auto name = "scale_power_of_two";
   static constexpr std::uint32_t color = 0x937860;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     int exponent = 0;
   };

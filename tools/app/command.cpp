@@ -45,7 +45,9 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
   if (taken.complex) precisions.insert(precisions.end(), {"c", "z"});
   if (taken.precision)
     app.add_option("-p,--precision", precision,
-                   taken.mixed     ? "s (single), d (double) or mixed (single, refined to double)"
+                   taken.mixed && taken.complex
+                       ? "s (single), d (double), mixed (single, refined to double), or complex: c (single), z (double)"
+                   : taken.mixed   ? "s (single), d (double) or mixed (single, refined to double)"
                    : taken.complex ? "s (single), d (double), or complex: c (single), z (double)"
                                    : "s (single) or d (double)")
         ->transform({[](std::string& text) {

@@ -30,7 +30,7 @@ std::vector<double> judge(LeastSquares<T>& answer, const HostMatrix<T>& op_r, co
 
 template <class T>
 LeastSquares<T> not_finite(index_t r) {
-  constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  constexpr real_t<T> nan = std::numeric_limits<real_t<T>>::quiet_NaN();
   LeastSquares<T> answer;
   answer.status = SolveStatus::not_finite;
   answer.condition = answer.backward_error.error = nan;
@@ -53,7 +53,7 @@ LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond) {
   // Measured, because X may leave a residual in the rows of a badly conditioned R, not only in the rows below its rank.
   const std::vector<double> left = judge(answer, e.R, s.X, e.C, a);
   for (std::size_t k = 0; k < left.size(); ++k)
-    e.residual_norms[k] = std::hypot(e.residual_norms[k], static_cast<T>(left[k]));
+    e.residual_norms[k] = std::hypot(e.residual_norms[k], static_cast<real_t<T>>(left[k]));
   answer.residual_norms = std::move(e.residual_norms);
   answer.X = std::move(s.X);
   return answer;
@@ -98,25 +98,26 @@ ExtendedQr<T> reduce_here(const MatrixView<T>& a, const MatrixView<T>& b) {
   const index_t m = a.rows, n = a.cols, r = b.cols, k = std::min(m, n);
   std::vector<T> tau(static_cast<std::size_t>(k));
   lapack::geqrf(m, n, a.data, a.ld, tau.data());
-  lapack::ormqr(Op::transpose, m, r, k, a.data, a.ld, tau.data(), b.data, b.ld);
+  lapack::ormqr(adjoint<T>, m, r, k, a.data, a.ld, tau.data(), b.data, b.ld);
   ExtendedQr<T> e{HostMatrix<T>::zeros(k, n), HostMatrix<T>(k, r), {}};
   for (index_t j = 0; j < n; ++j) std::copy_n(a.data + j * a.ld, std::min(j + 1, k), e.R.data() + j * k);
   for (index_t j = 0; j < r; ++j) {
     std::copy_n(b.data + j * b.ld, k, e.C.data() + j * k);
-    e.residual_norms.push_back(static_cast<T>(euclidean_norm(m - k, b.data + k + j * b.ld)));
+    e.residual_norms.push_back(euclidean_norm(m - k, b.data + k + j * b.ld));
   }
   return e;
 }
 
-template ExtendedQr<float> reduce_here(const MatrixView<float>&, const MatrixView<float>&);
-template ExtendedQr<double> reduce_here(const MatrixView<double>&, const MatrixView<double>&);
-template LeastSquares<float> not_finite(index_t);
-template LeastSquares<double> not_finite(index_t);
-template LeastSquares<float> ols_any_rank(ExtendedQr<float>, Shape, double);
-template LeastSquares<double> ols_any_rank(ExtendedQr<double>, Shape, double);
-template bool regular(const HostMatrix<float>&, double, double);
-template bool regular(const HostMatrix<double>&, double, double);
-template LeastSquares<float> ols_from_r(Graph&, ExtendedQr<float>, Shape, const OlsOptions&);
-template LeastSquares<double> ols_from_r(Graph&, ExtendedQr<double>, Shape, const OlsOptions&);
+#define TESELA_INSTANTIATE(T)                                                     \
+  template ExtendedQr<T> reduce_here(const MatrixView<T>&, const MatrixView<T>&); \
+  template LeastSquares<T> not_finite(index_t);                                   \
+  template LeastSquares<T> ols_any_rank(ExtendedQr<T>, Shape, double);            \
+  template bool regular(const HostMatrix<T>&, double, double);                    \
+  template LeastSquares<T> ols_from_r(Graph&, ExtendedQr<T>, Shape, const OlsOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

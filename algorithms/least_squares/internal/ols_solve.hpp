@@ -19,7 +19,7 @@ namespace tesela::detail {
 /// Calls solve(graph, A, B, options) for a and b in the tiles of the method for their shapes.
 template <class T, class F>
 auto solve_in_tiles(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, OlsOptions options, const F& solve) {
-  options.method = ols_method(options.method, a.shape(), b.cols);
+  options.method = ols_method(options.method, a.shape(), b.cols, is_complex<T>);
   const TileShape tile = ols_tile(runtime, options.method, a.shape());
   const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, tile, "B");
   Graph g(runtime);
@@ -50,7 +50,7 @@ double default_rcond(const char* routine, const OlsOptions& options, index_t m, 
   require(options.rcond >= 0 && options.rcond < 1, routine, "rcond", shortest(options.rcond), " is not in [0, 1)");
   return options.rcond > 0
              ? options.rcond
-             : static_cast<double>(std::max(m, n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+             : static_cast<double>(std::max(m, n)) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
 }
 
 /// Throws ArgumentError if the rows of B or their tiles differ from A's.
@@ -65,7 +65,7 @@ LeastSquares<T> solve_empty(const TileMatrix<T>& B, index_t n);
 template <class T>
 LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond);
 
-/// Computes condition, X and residual norms without moving R or B from a GPU. B holds Q^T B. Returns nothing without
+/// Computes condition, X and residual norms without moving R or B from a GPU. B holds Q^H B. Returns nothing without
 /// GPUs, if A's R does not lie in one tile row, or if R is not clearly regular.
 template <class T>
 std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, double rcond);
@@ -91,7 +91,8 @@ bool regular(const HostMatrix<T>& R, double condition, double rcond);
 template <class T>
 void unscale(HostMatrix<T>& X, const std::vector<int>& of_c, const auto& of_row) {
   for (index_t k = 0; k < X.cols(); ++k)
-    for (index_t j = 0; j < X.rows(); ++j) X(j, k) = std::ldexp(X(j, k), of_c[static_cast<std::size_t>(k)] - of_row(j));
+    for (index_t j = 0; j < X.rows(); ++j)
+      X(j, k) = times_power_of_two(X(j, k), of_c[static_cast<std::size_t>(k)] - of_row(j));
 }
 
 }  // namespace tesela::detail

@@ -23,7 +23,7 @@ HostMatrix<T> scaled(HostMatrix<T> x, int e) {
   return x;
 }
 
-/// A wide system with R scaled to size 1 by a power of two: A = 2^exponent (Q R)^T.
+/// A wide system with R scaled to size 1 by a power of two: A = 2^exponent (Q R)^H.
 template <class T>
 struct ScaledSystem {
   Graph& g;
@@ -31,9 +31,9 @@ struct ScaledSystem {
   const HostMatrix<T>& R;
   int exponent;
 
-  /// Returns Q [R^-T C; 0].
+  /// Returns Q [R^-H C; 0].
   HostMatrix<T> solution(HostMatrix<T> C) const {
-    triangular_solve(g, Op::transpose, R, C);
+    triangular_solve(g, Op::conjugate, R, C);
     HostMatrix<T> X = HostMatrix<T>::zeros(given.shape.cols, C.cols());
     for (index_t j = 0; j < C.cols(); ++j)
       for (index_t i = 0; i < C.rows(); ++i) X(i, j) = C(i, j);
@@ -41,7 +41,7 @@ struct ScaledSystem {
     return X;
   }
 
-  /// Returns C - (Q R)^T X = C - 2^-exponent A X. X is scaled by half of the exponent and C by the other half, so that
+  /// Returns C - (Q R)^H X = C - 2^-exponent A X. X is scaled by half of the exponent and C by the other half, so that
   /// all numbers stay in range.
   HostMatrix<T> rest(const HostMatrix<T>& C, const HostMatrix<T>& X) const {
     const int half = exponent / 2;
@@ -54,7 +54,7 @@ struct ScaledSystem {
 /// Returns the largest ||a_k|| / ||b_k|| of all columns; zero columns of a count as 0.
 template <class T>
 double largest_ratio(const HostMatrix<T>& a, const std::vector<double>& sizes) {
-  const std::vector<T> norms = column_norms(a);
+  const std::vector<real_t<T>> norms = column_norms(a);
   double most = 0;
   for (std::size_t k = 0; k < norms.size(); ++k)
     if (norms[k] != 0) most = std::fmax(most, static_cast<double>(norms[k]) / sizes[k]);
@@ -85,9 +85,10 @@ std::optional<LeastSquares<T>> solve_wide_system(Graph& g, ExtendedQr<T> e, cons
   HostMatrix<T> rest = least.rest(e.C, result.X);
   // X solves a problem within rounding of the given one. If A is badly conditioned (for example because its columns
   // differ in size), ||A X - B|| may still be far above rounding; then the residual is solved for.
-  const std::vector<T> norms = column_norms(e.C);
+  const std::vector<real_t<T>> norms = column_norms(e.C);
   const std::vector<double> sizes(norms.begin(), norms.end());
-  const double rounding = std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double rounding =
+      std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   for (int step = 0; step < 2 && largest_ratio(rest, sizes) > rounding; ++step) {
     HostMatrix<T> better = least.solution(rest.clone());
     for (index_t k = 0; k < better.size(); ++k) better.data()[k] += result.X.data()[k];
@@ -116,7 +117,7 @@ LeastSquares<T> solve_wide_here(Graph& g, const MatrixView<T>& a, const MatrixVi
   const index_t m = a.rows, n = a.cols, r = b.cols;
   HostMatrix<T> transposed(n, m);
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < m; ++i) transposed(j, i) = a.data[i + j * a.ld];
+    for (index_t i = 0; i < m; ++i) transposed(j, i) = conj(a.data[i + j * a.ld]);
   std::vector<T> tau(static_cast<std::size_t>(m));
   lapack::geqrf(n, m, transposed.data(), transposed.ld(), tau.data());
   ExtendedQr<T> e{HostMatrix<T>::zeros(m, m), HostMatrix<T>(m, r), {}};
@@ -139,6 +140,8 @@ LeastSquares<T> solve_wide_here(Graph& g, const MatrixView<T>& a, const MatrixVi
   template LeastSquares<T> solve_wide_here(Graph&, const MatrixView<T>&, const MatrixView<T>&, double);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

@@ -7,7 +7,7 @@
 
 namespace tesela::detail {
 
-/// A X = B with fewer rows than columns, A^T = Q R, by products on tiles or on the calling thread.
+/// A X = B with fewer rows than columns, A^H = Q R, by products on tiles or on the calling thread.
 template <class T>
 struct WideSystem {
   Shape shape;                                                             ///< of A, m x n
@@ -15,7 +15,7 @@ struct WideSystem {
   std::function<void(HostMatrix<T>& C, const HostMatrix<T>& X)> subtract;  ///< computes C <- C - A X
 };
 
-/// Returns the solution of least norm X = Q [R^-T B; 0] from R (m x m) and C = B, corrected by its residual if that is
+/// Returns the solution of least norm X = Q [R^-H B; 0] from R (m x m) and C = B, corrected by its residual if that is
 /// above rounding. Returns nothing if R is not clearly regular.
 template <class T>
 std::optional<LeastSquares<T>> solve_wide_system(Graph& g, ExtendedQr<T> e, const WideSystem<T>& system, double rcond);

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _tesela
-from ._arrays import Array, each, fail, finite, matrix, numbers, plain, real, warn
+from ._arrays import Array, each, fail, finite, foreign, matrix, numbers, plain, real, warn
 
 __all__ = ["cho_factor", "cho_solve", "cholesky", "lu", "lu_factor", "lu_solve", "qr", "qr_multiply",
            "solve_triangular"]
@@ -22,7 +22,7 @@ def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a leading minor is not positive.
+        If a leading minor is not positive, or an element is not finite.
 
     Examples
     --------
@@ -31,9 +31,15 @@ def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check
     array([[2., 1.],
            [0., 2.]])
     """
-    if plain(a):
+    if not plain(a):
+        return each(lambda x: cholesky(x, lower), (2,), matrix(a, "a", convert=numbers))
+    try:
         return _tesela.cholesky(a, lower, overwrite_a=overwrite_a)
-    return each(lambda x: _tesela.cholesky(x, lower), (2,), matrix(a, "a", convert=numbers))
+    except np.linalg.LinAlgError as error:
+        failure = error
+    if not overwrite_a and not foreign(a):
+        finite(np.tril(numbers(a, "a")) if lower else np.triu(numbers(a, "a")), "a")
+    raise failure
 
 
 def cho_factor(a: ArrayLike, lower: bool = False, overwrite_a: bool = False,
@@ -251,7 +257,7 @@ def lu_solve(lu_and_piv: tuple[ArrayLike, ArrayLike], b: ArrayLike, trans: int =
 
 def qr(a: ArrayLike, overwrite_a: bool = False, mode: str = "full", pivoting: bool = False,
        check_finite: bool = True) -> Any:
-    """Factor a = q r by tiles, or a[:, p] = q r with column pivoting.
+    """Factor a = q r, of real or complex numbers, by tiles, or a[:, p] = q r with column pivoting.
 
     Parameters
     ----------
@@ -278,8 +284,14 @@ def qr(a: ArrayLike, overwrite_a: bool = False, mode: str = "full", pivoting: bo
     True
     """
     if plain(a) and not pivoting and mode != "raw":
-        return _tesela.qr(a, mode=mode, overwrite_a=overwrite_a)
-    array = real(a, "a") if pivoting or mode == "raw" else numbers(a, "a")
+        try:
+            return _tesela.qr(a, mode=mode, overwrite_a=overwrite_a)
+        except np.linalg.LinAlgError as error:
+            failure = error
+        if not overwrite_a and not foreign(a):
+            finite(numbers(a, "a"), "a")
+        raise failure
+    array = numbers(a, "a")
     if array.ndim < 2:
         raise ValueError("a must be a matrix")
     if array.ndim > 2 and mode == "raw":

@@ -25,7 +25,7 @@ OTHER_TRIANGLE = {"upper triangular": "lower triangular", "lower triangular": "u
 
 def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
           check_finite: bool = True, assume_a: str | None = None, transposed: bool = False) -> Any:
-    """Solve a x = b by LU with tournament pivoting, or as the structure of a permits.
+    """Solve a x = b, of real or complex numbers, by LU with tournament pivoting, or as the structure of a permits.
 
     The condition number is estimated after scaling rows and columns; errors are measured on random systems.
 
@@ -45,7 +45,7 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
         'pos': symmetric or Hermitian positive definite; 'sym' and 'her': symmetric, one triangle is read; or SciPy's
         long names. None is 'gen'. Complex numbers need 'gen' or 'pos'.
     transposed : bool
-        Solve a' x = b.
+        Solve a.T x = b instead, without a conjugate. Complex numbers need False: give a.T or a.conj().T as a.
 
     Raises
     ------
@@ -285,7 +285,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None, overwrite_a: b
     if plain(a, b):
         return _tesela.lstsq(a, b, rcond=rcond, errors=errors, overwrite_a=overwrite_a, overwrite_b=overwrite_b,
                              singular_values=singular_values)
-    given, right = matrix(a, "a", square=False), real(b, "b")
+    given, right = matrix(a, "a", square=False, convert=numbers), numbers(b, "b")
     return each(lambda x, y: tuple(_tesela.lstsq(x, y, rcond=rcond, singular_values=singular_values)),
                 (2, min(right.ndim, 2)), given, right)
 
@@ -323,7 +323,7 @@ def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lo
 def matmul(a: ArrayLike, b: ArrayLike, *, accuracy: str = "normwise") -> Any:
     if plain(a, b):
         return _tesela.matmul(a, b, accuracy=accuracy)
-    left, right = real(a, "a"), real(b, "b")
+    left, right = numbers(a, "a"), numbers(b, "b")
     if left.ndim == 0 or right.ndim == 0:
         raise ValueError("a and b must have dimensions")
     return each(lambda x, y: _tesela.matmul(x, y, accuracy=accuracy), (min(left.ndim, 2), min(right.ndim, 2)), left, right)

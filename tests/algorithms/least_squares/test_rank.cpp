@@ -19,11 +19,18 @@ namespace {
 
 using Element = std::function<double(index_t, index_t)>;
 
+/// Returns the matrix; for complex numbers its rows and columns times numbers of magnitude 1, which change neither its
+/// singular values nor the norms of its columns.
 template <class T>
 HostMatrix<T> made(Shape shape, const Element& element) {
   HostMatrix<T> a(shape.rows, shape.cols);
   for (index_t j = 0; j < shape.cols; ++j)
-    for (index_t i = 0; i < shape.rows; ++i) a(i, j) = static_cast<T>(element(i, j));
+    for (index_t i = 0; i < shape.rows; ++i)
+      if constexpr (is_complex<T>)
+        a(i, j) =
+            T(std::polar(1.0, 7.0 * static_cast<double>(i * i) + 3.0 * static_cast<double>(j * j)) * element(i, j));
+      else
+        a(i, j) = static_cast<T>(element(i, j));
   return a;
 }
 
@@ -106,7 +113,7 @@ Reduced<T> reduce(const HostMatrix<T>& a, const HostMatrix<T>& b) {
   HostMatrix<T> factors = a.clone(), rotated = b.clone();
   std::vector<T> tau(static_cast<std::size_t>(k));
   lapack::geqrf(m, n, factors.data(), factors.ld(), tau.data());
-  lapack::ormqr(Op::transpose, m, b.cols(), k, factors.data(), factors.ld(), tau.data(), rotated.data(), rotated.ld());
+  lapack::ormqr(adjoint<T>, m, b.cols(), k, factors.data(), factors.ld(), tau.data(), rotated.data(), rotated.ld());
   Reduced<T> x{HostMatrix<T>::zeros(k, n), HostMatrix<T>(k, b.cols())};
   for (index_t i = 0; i < k; ++i) {
     for (index_t j = i; j < n; ++j) x.r(i, j) = factors(i, j);
@@ -118,11 +125,13 @@ Reduced<T> reduce(const HostMatrix<T>& a, const HostMatrix<T>& b) {
 /// Returns the singular values of A with its columns scaled.
 template <class T>
 std::vector<double> reference(const HostMatrix<T>& a) {
-  HostMatrix<double> s(a.rows(), a.cols());
+  using Wide = with_parts<T, double>;
+  HostMatrix<Wide> s(a.rows(), a.cols());
   for (index_t j = 0; j < a.cols(); ++j) {
     long double norm = 0;
-    for (index_t i = 0; i < a.rows(); ++i) norm += static_cast<long double>(a(i, j)) * a(i, j);
-    for (index_t i = 0; i < a.rows(); ++i) s(i, j) = norm > 0 ? static_cast<double>(a(i, j) / std::sqrt(norm)) : 0.0;
+    for (index_t i = 0; i < a.rows(); ++i) norm += std::norm(with_parts<T, long double>(a(i, j)));
+    for (index_t i = 0; i < a.rows(); ++i)
+      s(i, j) = norm > 0 ? Wide(with_parts<T, long double>(a(i, j)) / std::sqrt(norm)) : Wide(0);
   }
   return lapack::gesvd(a.rows(), a.cols(), s.data(), s.ld());
 }
@@ -136,9 +145,9 @@ double tail(const std::vector<double>& s, index_t rank) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("the rank is the number of singular values above the threshold, and the condition agrees", "", float,
-                   double) {
+                   double, std::complex<float>, std::complex<double>) {
   using T = TestType;
-  const double eps = std::numeric_limits<T>::epsilon();
+  const double eps = std::numeric_limits<real_t<T>>::epsilon();
   index_t cases = 0, decided = 0;
   for (const Shape shape :
        {Shape{1, 1}, {2, 2}, {3, 2}, {2, 3}, {7, 5}, {5, 7}, {20, 20}, {31, 12}, {12, 31}, {60, 60}})
@@ -166,7 +175,7 @@ TEMPLATE_TEST_CASE("the rank is the number of singular values above the threshol
             ++decided;
             CHECK(x.rank == std::count_if(s.begin(), s.end(), [&](double value) { return value > cutoff * s[0]; }));
           }
-          if (kind.rank >= 0 && rcond == 0 && sizeof(T) == 8) CHECK(x.rank == kind.rank);
+          if (kind.rank >= 0 && rcond == 0 && std::is_same_v<real_t<T>, double>) CHECK(x.rank == kind.rank);
           REQUIRE(x.singular_values.size() == static_cast<std::size_t>(full));
           CHECK((x.rank == full) == (x.singular_values.back() > cutoff * x.singular_values[0]));
           // The part cut off is at most the threshold.

@@ -344,7 +344,7 @@ MESSAGES = {
     ),
     "select_range must be low < high": lambda: tesela.eig_banded(np.ones((2, 3)), select="v", select_range=(1, 1)),
     "subset_by_index must be 0 <= low": lambda: tesela.eigh_toeplitz(np.ones(3), subset_by_index=(2, 1)),
-    "r[:, 1] is not finite": lambda: tesela.qr(NAN),
+    "a[2, 1] is not finite": lambda: tesela.qr(NAN),
     "not finite: a[2, 1]": lambda: tesela.eigh(NAN),
     "not finite: a[1, 2]": lambda: tesela.eigh(NAN.T, lower=False),
     "not finite: b[2, 1]": lambda: tesela.eigh(np.eye(3), NAN),

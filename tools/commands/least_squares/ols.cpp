@@ -3,6 +3,8 @@
 #include "tools/commands/least_squares/solution.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 
+#include <algorithm>
+#include <complex>
 #include <memory>
 
 namespace tesela::cli {
@@ -12,9 +14,21 @@ struct Options : LeastSquaresOptions {
   RegularizationOptions regularization;
 };
 
+/// Throws ArgumentError for options that have no complex numbers if the precision is complex.
+void require_complex_has_them(const Options& o) {
+  if (!o.common.complex()) return;
+  require_holds_numbers("ols", o.common, {{"--out", &o.out}});
+  const auto rows = ols_table<std::complex<double>>();
+  require(std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == o.method.name; }), "ols",
+          "--method", o.method.name, " has no complex numbers: use tiles");
+  require(!o.formula.given() && !o.regularization.wanted() && !o.uncertainty.wanted(), "ols", "--precision",
+          o.common.precision, ": formulas, --ridge, --truncate and standard errors have no complex numbers");
+}
+
 template <class T>
 int run_ols(Options o) {
   Report report("ols", o.common);
+  require_complex_has_them(o);
   o.regularization.require_valid(o);
   o.settle("ols");
   if (o.regularization.wanted()) o.uncertainty = {};
@@ -37,7 +51,8 @@ int run_ols(Options o) {
     p.a = generate<T>(p.shape, parse_random_kind(o.random), p.seed);
     p.b = uniform<T>({o.m, o.rhs}, p.seed + 1);
   }
-  if (o.regularization.wanted()) return run_regularized(o.regularization, o, p, report);
+  if constexpr (!is_complex<T>)
+    if (o.regularization.wanted()) return run_regularized(o.regularization, o, p, report);
   report.problem() = o.describe();
   if (!o.method.library()) {
     const OlsOptions chosen = p.options(o.method.name);
@@ -53,14 +68,16 @@ int run_ols(Options o) {
     report.check("residual_norm", errors.residual.residual_norm);
     report.check("normal_residual", errors.residual.normal_residual);
     report.check("backward_error", errors.backward);
-    exact_fit = o.model != nullptr ? o.model->is_rounding(answer.X, errors.residual.residual_norm)
-                                   : errors.residual.normal_residual == 0;
+    exact_fit = errors.residual.normal_residual == 0;
+    if constexpr (!is_complex<T>)
+      if (o.model != nullptr) exact_fit = o.model->is_rounding(answer.X, errors.residual.residual_norm);
   };
   const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    report_uncertainty<T>(
-        o.uncertainty, uncertainty,
-        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
-        report);
+    if constexpr (!is_complex<T>)
+      report_uncertainty<T>(
+          o.uncertainty, uncertainty,
+          {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
+          report);
     o.note_formula(report);
     write_matrices(report, {{"X", o.out, answer.X, o.column_form()}});
   };
@@ -78,7 +95,8 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
        .rcond = "singular values up to this times the largest count as zero, of A with columns scaled to unit norm, "
                 "with gelsd of the unscaled A (default: max(m, n) eps)",
        .uncertainty = true,
-       .formula = true},
+       .formula = true,
+       .complex = true},
       choices(ols_table<double>()));
   o->regularization.add_to(app);
   app.footer(
@@ -87,8 +105,10 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
       "  tesela ols data.csv \"y ~ x1 * x2 + log(x3) + C(region)\"\n"
       "  tesela ols data.csv \"y ~ x1 + x2\" --ridge auto --svg gcv.svg\n"
       "  tesela ols --a A.mtx --b b.mtx --out x.mtx\n"
-      "  tesela ols --m 4000 --n 300 --random rank:200 --json -");
-  return std::function<int()>([o] { return run_in_precision(*o, run_ols<float>, run_ols<double>); });
+      "  tesela ols --m 4000 --n 300 --random rank:200 --json -\n"
+      "  tesela ols --m 400 --n 30 --precision z");
+  return std::function<int()>(
+      [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run_ols<T>(options); }); });
 });
 
 }  // namespace

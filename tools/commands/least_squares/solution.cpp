@@ -56,20 +56,20 @@ void LeastSquaresOptions::take_sizes(const InputFile& of_a, const InputFile& of_
   m = of_a.shape.rows;
   n = of_a.shape.cols;
   rhs = of_b.shape.cols;
-  streamed = stream && can_stream(method, a, of_a.shape, rhs);
+  streamed = stream && !common.complex() && can_stream(method, a, of_a.shape, rhs);
 }
 
 template <class T>
 void LeastSquaresOptions::read(OlsProblem<T>& problem, const Counted& counted) const {
-  if (model != nullptr) {
-    problem.a = in_precision<T>(problem.command, model->a);
-    problem.b = in_precision<T>(problem.command, model->b);
-    return;
+  if constexpr (!is_complex<T>) {
+    if (model != nullptr) {
+      problem.a = in_precision<T>(problem.command, model->a);
+      problem.b = in_precision<T>(problem.command, model->b);
+      return;
+    }
+    if (streamed) problem.rows = std::make_unique<MatrixRows<T>>(a, Nans::refused, counted);
   }
-  if (streamed)
-    problem.rows = std::make_unique<MatrixRows<T>>(a, Nans::refused, counted);
-  else
-    problem.a = read_matrix<T>(a, counted);
+  if (!streamed) problem.a = read_matrix<T>(a, counted);
   problem.b = read_matrix<T>(b, counted);
 }
 
@@ -129,7 +129,7 @@ void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSqua
   app.add_option("--rcond", o.rcond, texts.rcond);
   add_tile(app, o.tile, "MB or MBxNB");
   add_to(app, o.method);
-  o.common.add_to(app, {.streams = 2});  // panels next to updates
+  o.common.add_to(app, {.complex = texts.complex, .streams = 2});  // panels next to updates
   for (const char* rare : {"--rhs", "--random", "--seed", "--tile", "--precision", "--repeat"})
     app.get_option(rare)->group(more_options);
 }
@@ -172,5 +172,7 @@ void report_status(const LeastSquaresOptions& o, SolveStatus status, Report& rep
 
 template void LeastSquaresOptions::read(OlsProblem<float>&, const Counted&) const;
 template void LeastSquaresOptions::read(OlsProblem<double>&, const Counted&) const;
+template void LeastSquaresOptions::read(OlsProblem<std::complex<float>>&, const Counted&) const;
+template void LeastSquaresOptions::read(OlsProblem<std::complex<double>>&, const Counted&) const;
 
 }  // namespace tesela::cli

@@ -45,7 +45,7 @@ struct LeastSquaresOptions {
   OneColumn column_form() const { return model != nullptr ? OneColumn::vector : OneColumn::as_input; }
   /// Loads the formula's problem, which sets m, n and rhs. Throws ArgumentError if files or sizes are given too.
   void load_model(const char* command);
-  /// Takes m, n and rhs from the files of A and B; A stays in its file if the method can read it by rows.
+  /// Takes m, n and rhs from the files of A and B; a real A stays in its file if the method can read it by rows.
   void take_sizes(const InputFile& of_a, const InputFile& of_b, bool stream);
   /// Reads A, or opens its file, and B; elements that do not count may be anything.
   template <class T>
@@ -74,6 +74,7 @@ struct LeastSquaresTexts {
   const char* rcond = nullptr;
   bool uncertainty = false;
   bool formula = false;  ///< whether a table and a formula replace the files
+  bool complex = false;  ///< whether numbers may be complex
 };
 void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
                                const Choices& methods);
@@ -94,7 +95,7 @@ void report_status(const LeastSquaresOptions& o, SolveStatus status, Report& rep
 template <class T, class Answer>
 struct Solved {
   Answer answer;
-  Uncertainty<T> uncertainty = {};
+  Uncertainty<real_t<T>> uncertainty = {};
 };
 
 /// Puts a library's solution in place of ours, whose ranks, conditions and multipliers judge it.
@@ -146,7 +147,7 @@ Solved<T, Answer> solve(const LeastSquaresOptions& o, Report& report, const std:
   const auto solver = method.solver(p);
   run_timed(o.common, runtime, report, solver, p.flops());
   solved.answer = solver.result();
-  if constexpr (requires(Graph & g) { standard_errors(g, solved.answer); })
+  if constexpr (!is_complex<T> && requires(Graph & g) { standard_errors(g, solved.answer); })
     solved.uncertainty = uncertainty_of<T>(o.uncertainty, runtime, solved.answer);
   p.runtime = nullptr;
   return solved;

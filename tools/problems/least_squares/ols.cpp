@@ -32,7 +32,7 @@ void require_rcond(const char* command, double rcond) {
   require(rcond >= 0 && rcond < 1, command, "--rcond", "must be at least 0 and less than 1");
 }
 
-OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r) {
+OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r, bool complex) {
   OlsOptions options;
   options.rcond = rcond;
   if (givens_method(method.name)) {
@@ -41,7 +41,7 @@ OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r)
   } else if (!method.library()) {
     options.method = *find_named(ols_methods(), method.name);
   }
-  options.method = ols_method(options.method, a, r);
+  options.method = ols_method(options.method, a, r, complex);
   if (options.method == OlsMethod::tiles) options.qr = qr_options(method);
   return options;
 }
@@ -81,11 +81,12 @@ template <class T>
 OlsOptions OlsProblem<T>::options(const std::string& name) const {
   QrMethod named = method;
   named.name = name;
-  OlsOptions result = ols_options(named, rcond, shape, rhs);
+  OlsOptions result = ols_options(named, rcond, shape, rhs, is_complex<T>);
   result.keep_triangle = keep_triangle;
   result.multipliers = multipliers;
-  if (rows == nullptr && shape.rows >= shape.cols && result.method != OlsMethod::tall_skinny)
-    result.column_ends = column_ends(a);
+  if constexpr (!is_complex<T>)
+    if (rows == nullptr && shape.rows >= shape.cols && result.method != OlsMethod::tall_skinny)
+      result.column_ends = column_ends(a);
   return result;
 }
 
@@ -145,7 +146,12 @@ OlsSolver<T> by_graph(OlsProblem<T>& p, const std::string& name) {
   const OlsOptions options = p.options(name);
   return graph_solver<LeastSquares<T>>(
       p, options, [options](Graph& g, const auto& A, const auto& B) { return ols(g, A, B, options); },
-      [&p, options](Graph& g) { return ols(g, *p.rows, p.b, options); });
+      [&p, options](Graph& g) -> LeastSquares<T> {
+        if constexpr (is_complex<T>)
+          throw ArgumentError("ols", "rows", "a file of complex numbers is read as a whole");
+        else
+          return ols(g, *p.rows, p.b, options);
+      });
 }
 
 /// solve() leaves X in the first n rows of work_b; judge(answer) sets rank and condition.
@@ -171,7 +177,7 @@ template <class T>
 double rcond_of(const OlsProblem<T>& p) {
   if (p.rcond > 0) return p.rcond;
   return static_cast<double>(std::max(p.shape.rows, p.shape.cols)) *
-         static_cast<double>(std::numeric_limits<T>::epsilon());
+         static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
 }
 
 /// Decides the rank on the triangle in work_a: A's R, or L of A = L Q for m < n.
@@ -181,7 +187,7 @@ void judge_triangle(const OlsProblem<T>& p, LeastSquares<T>& answer) {
   const index_t k = std::min(m, n);
   HostMatrix<T> r = HostMatrix<T>::zeros(k, k);
   for (index_t j = 0; j < k; ++j)
-    for (index_t i = 0; i <= j; ++i) r(i, j) = m >= n ? p.work_a(i, j) : p.work_a(j, i);
+    for (index_t i = 0; i <= j; ++i) r(i, j) = m >= n ? p.work_a(i, j) : conj(p.work_a(j, i));
   if (!all_finite(r)) {
     answer.status = SolveStatus::not_finite;
   } else if (k > 0) {
@@ -265,11 +271,16 @@ template <class T>
 std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table() {
   using Row = Method<OlsProblem<T>, LeastSquares<T>>;
   using Place = typename Row::Place;
-  std::vector<Row> rows = graph_rows(ols_methods(), by_graph<T>);
+  std::vector<Row> rows;
+  if constexpr (is_complex<T>)
+    rows = graph_rows(ols_methods().first(2), by_graph<T>, false);
+  else
+    rows = graph_rows(ols_methods(), by_graph<T>);
   rows.push_back({"gelsd", "LAPACK's, by singular values, any rank", Place::cores, by_gelsd<T>});
   rows.push_back({"lapack", "gels, full rank only", Place::cores, by_gels<T>});
-  add_cusolver(rows, "cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed",
-               [](auto& p) { return by_cusolver(p); });
+  if constexpr (!is_complex<T>)
+    add_cusolver(rows, "cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed",
+                 [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 
@@ -303,6 +314,8 @@ double check_peer(const std::string& peer, const OlsProblem<T>& p, const LeastSq
   template double check_peer(const std::string&, const OlsProblem<T>&, const LeastSquares<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

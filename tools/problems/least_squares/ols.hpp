@@ -30,10 +30,10 @@ void settle_automatic(QrMethod& method);
 /// Throws ArgumentError unless it is in [0, 1).
 void require_rcond(const char* command, double rcond);
 
-/// Returns the options of a method that ols_methods() or givens_methods() names, for an A of this shape and r
-/// right-hand sides. The method is never automatic; for a library it is Tesela's method for the shape, which checks the
-/// library's result.
-OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r);
+/// Returns the options of a method that ols_methods() or givens_methods() names, for an A of this shape, of real or
+/// complex numbers, and r right-hand sides. The method is never automatic; for a library it is Tesela's method for the
+/// shape, which checks the library's result.
+OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r, bool complex = false);
 /// Returns the name in reports of the method of these options.
 std::string method_name(const QrMethod& method, const OlsOptions& options);
 
@@ -54,7 +54,7 @@ struct OlsProblem {
   std::uint64_t seed = 1;
   Runtime* runtime = nullptr;                ///< null: only libraries run
   HostMatrix<T> a = {}, b = {};              ///< A and B
-  std::unique_ptr<MatrixRows<T>> rows = {};  ///< an A that stays in its file
+  std::unique_ptr<MatrixRows<T>> rows = {};  ///< an A of real numbers that stays in its file
   HostMatrix<T> work_a = {}, work_b = {};    ///< A and B in a run; work_b has max(m, n) rows
   bool resident = false;                     ///< A and B are generated where the workers keep their tiles
   bool keep_triangle = false;                ///< as OlsOptions::keep_triangle
@@ -85,7 +85,8 @@ struct OlsProblem {
     index_t first = 0;
     do {
       const index_t count = std::min(most, shape.rows - first);
-      if (rows != nullptr) rows->read(first, {block.data(), count, shape.cols, block.ld()});
+      if constexpr (!is_complex<T>)
+        if (rows != nullptr) rows->read(first, {block.data(), count, shape.cols, block.ld()});
       use(first, rows != nullptr ? Block<const T>{block.data(), count, shape.cols, block.ld()}
                                  : Block<const T>{a.data() + first, count, shape.cols, a.ld()});
     } while ((first += most) < shape.rows);
@@ -107,10 +108,11 @@ void add_product(const HostMatrix<T>& a, Op op, const HostMatrix<T>& x, HostMatr
                b.ld());
 }
 
-/// Returns the rows of Tesela's methods and of its rotations.
+/// Returns the rows of Tesela's methods and, unless it is false, of its `rotations`.
 template <class E, class Problem, class Result>
 std::vector<Method<Problem, Result>> graph_rows(std::span<const Named<E>> methods,
-                                                Solver<Result> (*solver)(Problem&, const std::string&)) {
+                                                Solver<Result> (*solver)(Problem&, const std::string&),
+                                                bool rotations = true) {
   std::vector<Method<Problem, Result>> rows;
   const auto add = [&](const auto& all) {
     for (const auto& method : all) {
@@ -121,7 +123,7 @@ std::vector<Method<Problem, Result>> graph_rows(std::span<const Named<E>> method
     }
   };
   add(methods);
-  add(givens_methods());
+  if (rotations) add(givens_methods());
   return rows;
 }
 
@@ -150,7 +152,8 @@ Solver<Answer> graph_solver(OlsProblem<T>& p, const OlsOptions& options, const S
           result};
 }
 
-/// The table of methods: Tesela's, LAPACK's gelsd and gels, and cuSOLVER. A library's solution has no residual norms.
+/// The table of methods: Tesela's, LAPACK's gelsd and gels, and cuSOLVER; for complex numbers tiles and LAPACK's. A
+/// library's solution has no residual norms.
 template <class T>
 std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table();
 

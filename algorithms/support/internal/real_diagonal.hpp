@@ -1,0 +1,36 @@
+#pragma once
+
+#include <tesela/runtime/device_memory.hpp>
+#include <tesela/runtime/require.hpp>
+#include <tesela/runtime/scalar.hpp>
+#include <tesela/tiles/matrix_view.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+// The diagonal of a Hermitian matrix in memory.
+
+namespace tesela::detail {
+
+/// Returns the diagonal of a matrix on the host or on a device.
+template <class T>
+std::vector<T> diagonal_of(const MatrixView<T>& a) {
+  const index_t n = std::min(a.rows, a.cols);
+  std::vector<T> diagonal(static_cast<std::size_t>(n));
+  if (a.device >= 0 && n > 0) copy_columns(a.device, {diagonal.data(), 1}, {a.data, a.ld + 1}, {1, n}, sizeof(T));
+  for (index_t i = 0; a.device < 0 && i < n; ++i) diagonal[static_cast<std::size_t>(i)] = a.data[i + i * a.ld];
+  return diagonal;
+}
+
+/// Throws ArgumentError for the first element of a Hermitian matrix's diagonal that is not real.
+template <class T>
+void require_real(const char* routine, const std::vector<T>& diagonal) {
+  if constexpr (is_complex<T>)
+    for (std::size_t i = 0; i < diagonal.size(); ++i)
+      require(diagonal[i].imag() == 0 || std::isnan(diagonal[i].imag()), routine, "A", "its element [", i, ", ", i,
+              "] (from zero) has the imaginary part ", diagonal[i].imag(),
+              ", and a Hermitian matrix has a real diagonal");
+}
+
+}  // namespace tesela::detail
