@@ -41,9 +41,13 @@ void gtsv(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
   solve_whole<Gtsv>(g, A, B, 3);
 }
 
-template void thomas(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&);
-template void thomas(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&);
-template void gtsv(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&);
-template void gtsv(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&);
+#define TESELA_INSTANTIATE(T)                                                \
+  template void thomas(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&); \
+  template void gtsv(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

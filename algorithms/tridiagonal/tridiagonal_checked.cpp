@@ -45,7 +45,7 @@ TridiagonalCondition probed_condition(Graph& g, const Tridiagonal<T>& A, const T
     probe.solve(g, rows, r, y, options.equilibrate);
     const bool solved = g.wait().ok();
     found.measure(g, rows, y, y, nullptr, {});
-    const std::vector<SystemResidual<T>> of_x = probe.all(), of_y = found.all();
+    const std::vector<SystemResidual<real_t<T>>> of_x = probe.all(), of_y = found.all();
     detail::raise_condition(result, solved, of_x, of_y);
   }
   return result;
@@ -70,8 +70,8 @@ TridiagonalCondition condition_of(Graph& g, const Tridiagonal<T>& A, const TileM
   if (const auto bound = detail::dominant_condition(misfits.all())) return *bound;
   // The terms of a row are up to 32 times as large as X or B, and would overflow.
   constexpr int room = 8;
-  const auto near_largest = [](const SystemResidual<T>& m) {
-    return !(std::max(m.solution, m.right) < std::ldexp(std::numeric_limits<T>::max(), -room));
+  const auto near_largest = [](const SystemResidual<real_t<T>>& m) {
+    return !(std::max(m.solution, m.right) < std::ldexp(std::numeric_limits<real_t<T>>::max(), -room));
   };
   if (std::ranges::none_of(misfits.all(), near_largest)) return probed_condition(g, A, B, X, options, misfits);
   const auto b = scaled_copy(g, B, -room, "b"), x = scaled_copy(g, X, -room, "x");
@@ -112,10 +112,10 @@ class Check {
   bool finite() const { return std::isfinite(verdict_.backward_error) && std::isfinite(verdict_.componentwise); }
   bool done() const { return finite() && verdict_.open == 0; }
 
-  Verdict<T> measure(const TileMatrix<T>& X, const TridiagonalResiduals<T>& to, const TileMatrix<T>* r) {
+  Verdict<real_t<T>> measure(const TileMatrix<T>& X, const TridiagonalResiduals<T>& to, const TileMatrix<T>* r) {
     return to.measure(g_, a_, X, b_, r,
-                      {.tolerance = static_cast<T>(tridiagonal_residual_bound<T>),
-                       .componentwise = static_cast<T>(tridiagonal_equilibrated_bound<T>)});
+                      {.tolerance = static_cast<real_t<T>>(tridiagonal_residual_bound<T>),
+                       .componentwise = static_cast<real_t<T>>(tridiagonal_equilibrated_bound<T>)});
   }
   void copy(const TileMatrix<T>& from, const TileMatrix<T>& to) {
     misfits_.for_each_tile(
@@ -134,7 +134,7 @@ class Check {
         for (index_t i = 0; i < matrix->m(); ++i) {
           const index_t e = columns ? i : j, s = columns ? j : i, place = e + 1 + n * s;
           const bool outside = !options_.periodic && (matrix == &a_.dl ? e == 0 : matrix == &a_.du && e == n - 1);
-          const bool strange = !std::isfinite(all[static_cast<std::size_t>(i + j * matrix->m())]);
+          const bool strange = !is_finite(all[static_cast<std::size_t>(i + j * matrix->m())]);
           if (strange && !outside && (found == 0 || place < found)) found = place;
         }
     }
@@ -171,7 +171,7 @@ class Check {
          ++k, equilibrate = !equilibrate) {
       verdict_ = measure(x_, misfits_, &r);
       if (verdict_.open == 0) break;  // the other systems cannot be corrected
-      const T before = verdict_.componentwise;
+      const real_t<T> before = verdict_.componentwise;
       copy(x_, candidate);
       misfits_.correct(g_, rows, r, y, candidate, equilibrate);
       ++result.attempts;
@@ -197,7 +197,7 @@ class Check {
   }
 
   /// Returns the misfits of the equilibrated system.
-  std::vector<SystemResidual<T>> equilibrated() {
+  std::vector<SystemResidual<real_t<T>>> equilibrated() {
     const TridiagonalEquilibration<T> equilibration(g_, a_, b_, options_.systems, options_.periodic);
     const auto b = alike<T>(g_.runtime(), b_, "b"), x = alike<T>(g_.runtime(), x_, "x");
     copy(b_, b);
@@ -216,8 +216,8 @@ class Check {
     result.residual_componentwise = static_cast<double>(verdict_.componentwise);
     result.residual_equilibrated = {result.residual_componentwise, bound};
     if (result.residual_componentwise <= bound) return;
-    const std::vector<SystemResidual<T>> own = misfits_.all();
-    std::vector<SystemResidual<T>> scaled;
+    const std::vector<SystemResidual<real_t<T>>> own = misfits_.all();
+    std::vector<SystemResidual<real_t<T>>> scaled;
     if (result.status.ok() && finite() && g_.runtime().cpus() > 0) scaled = equilibrated();
     double worst = 0, worst_equilibrated = 0;
     for (std::size_t s = 0; s < own.size(); ++s) {
@@ -234,7 +234,7 @@ class Check {
   const TileMatrix<T>&b_, &x_;
   const TridiagonalOptions options_;
   const TridiagonalResiduals<T> misfits_;
-  Verdict<T> verdict_;
+  Verdict<real_t<T>> verdict_;
 };
 
 template <class T>
@@ -282,7 +282,8 @@ CheckedSolve tridiagonal_solve(Runtime& runtime, MatrixView<const T> dl, MatrixV
                                MatrixView<T> b, const TridiagonalOptions& options) {
   const bool in_columns = options.systems == SystemsIn::columns;
   if (auto solved = detail::tridiagonal_solve_here<T>(runtime, dl, d, du, b, options)) return std::move(*solved);
-  const auto plan = plan_tridiagonal(runtime, {}, in_columns ? b.rows : b.cols, in_columns ? b.cols : b.rows);
+  const auto plan =
+      plan_tridiagonal(runtime, {}, in_columns ? b.rows : b.cols, in_columns ? b.cols : b.rows, {}, is_complex<T>);
   const auto tiles = [&](const auto& array, const char* name) {
     const index_t across = std::clamp<index_t>(in_columns ? array.cols : array.rows, 1, plan.across);
     return array.in_tiles(runtime, in_columns ? TileShape{plan.along, across} : TileShape{across, plan.along}, name);
@@ -313,22 +314,19 @@ std::string description(const CheckedSolve& solve) {
   return text.str();
 }
 
-template TridiagonalCondition tridiagonal_condition(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                                                    const TileMatrix<float>&, const TridiagonalOptions&);
-template TridiagonalCondition tridiagonal_condition(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                                    const TileMatrix<double>&, const TridiagonalOptions&);
-template CheckedSolve tridiagonal_check(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                                        const TileMatrix<float>&, const TridiagonalOptions&, Status);
-template CheckedSolve tridiagonal_check(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                        const TileMatrix<double>&, const TridiagonalOptions&, Status);
-template CheckedSolve tridiagonal_solve_checked(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                                                const TileMatrix<float>&, const TridiagonalOptions&);
-template CheckedSolve tridiagonal_solve_checked(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                                const TileMatrix<double>&, const TridiagonalOptions&);
-
-template CheckedSolve tridiagonal_solve(Runtime&, MatrixView<const float>, MatrixView<const float>,
-                                        MatrixView<const float>, MatrixView<float>, const TridiagonalOptions&);
-template CheckedSolve tridiagonal_solve(Runtime&, MatrixView<const double>, MatrixView<const double>,
-                                        MatrixView<const double>, MatrixView<double>, const TridiagonalOptions&);
+#define TESELA_INSTANTIATE(T)                                                                                        \
+  template TridiagonalCondition tridiagonal_condition(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&,           \
+                                                      const TileMatrix<T>&, const TridiagonalOptions&);              \
+  template CheckedSolve tridiagonal_check(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const TileMatrix<T>&, \
+                                          const TridiagonalOptions&, Status);                                        \
+  template CheckedSolve tridiagonal_solve_checked(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&,               \
+                                                  const TileMatrix<T>&, const TridiagonalOptions&);                  \
+  template CheckedSolve tridiagonal_solve(Runtime&, MatrixView<const T>, MatrixView<const T>, MatrixView<const T>,   \
+                                          MatrixView<T>, const TridiagonalOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -13,14 +13,14 @@ namespace tesela {
 /// Bound of the residual ||A x - b|| / (||A|| ||x|| + ||b||) of an accurate X in maximum norms, for every n.
 /// Elimination with pivoting stays below 2 eps in thousands of systems of 15 kinds.
 template <class T>
-inline constexpr double tridiagonal_residual_bound = 64.0 * std::numeric_limits<T>::epsilon();
+inline constexpr double tridiagonal_residual_bound = 64.0 * std::numeric_limits<real_t<T>>::epsilon();
 
 /// Bound of the residual of the system with rows and columns scaled by powers of two (TridiagonalExponents), which
 /// shows errors in rows and columns of small scale. Elimination of the scaled system stays below 3 eps. The largest
 /// component-wise residual, |A x - b|_i / (|A| |x| + |b|)_i, is an upper bound of it: if it is within the bound, it
 /// suffices.
 template <class T>
-inline constexpr double tridiagonal_equilibrated_bound = 1000.0 * std::numeric_limits<T>::epsilon();
+inline constexpr double tridiagonal_equilibrated_bound = 1000.0 * std::numeric_limits<real_t<T>>::epsilon();
 
 /// Sensitivity of X to changes of A and B.
 struct TridiagonalCondition {
@@ -33,7 +33,7 @@ struct TridiagonalCondition {
   /// Returns whether A is singular to working precision: X may have no correct digit.
   template <class T>
   bool singular() const {
-    return !(value * static_cast<double>(std::numeric_limits<T>::epsilon()) <= 1);
+    return !(value * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) <= 1);
   }
 };
 
@@ -61,7 +61,7 @@ struct CheckedSolve {
 /// Returns whether X has at least two correct digits, by its residuals and its condition.
 template <class T>
 bool tridiagonal_trustworthy(const CheckedSolve& solve) {
-  const double error = std::max<double>(solve.residual_equilibrated.error, std::numeric_limits<T>::epsilon());
+  const double error = std::max<double>(solve.residual_equilibrated.error, std::numeric_limits<real_t<T>>::epsilon());
   return solve.good() && solve.condition.value * error <= 0.01;
 }
 

@@ -92,11 +92,14 @@ void tridiagonal_multiply(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>
     }
 }
 
-template void fill(Graph&, const Tridiagonal<float>&, TridiagonalKind, std::uint64_t, const TridiagonalOptions&);
-template void fill(Graph&, const Tridiagonal<double>&, TridiagonalKind, std::uint64_t, const TridiagonalOptions&);
-template void tridiagonal_multiply(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                                   const TileMatrix<float>&, const TridiagonalOptions&);
-template void tridiagonal_multiply(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                   const TileMatrix<double>&, const TridiagonalOptions&);
+#define TESELA_INSTANTIATE(T)                                                                                   \
+  template void fill(Graph&, const Tridiagonal<T>&, TridiagonalKind, std::uint64_t, const TridiagonalOptions&); \
+  template void tridiagonal_multiply(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const TileMatrix<T>&, \
+                                     const TridiagonalOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -62,11 +62,12 @@ std::optional<ParallelReduction> parallel(Method method) {
 }
 
 /// Returns the tiles that suit the workers.
-TridiagonalPlan suitable_tiles(const Runtime& runtime, TridiagonalMethod method, index_t n, index_t systems) {
-  const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
-  const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), whole = std::max<index_t>(n, 1);
+TridiagonalPlan suitable_tiles(const Runtime& runtime, TridiagonalMethod method, index_t n, index_t systems,
+                               bool complex) {
+  const index_t gpus = complex ? 0 : runtime.gpus(), most = gpus > 0 ? index_t{1} << 24 : index_t{1} << 16;
+  const index_t workers = std::max<index_t>(runtime.cpus() + gpus, 1), whole = std::max<index_t>(n, 1);
   // On cores, rows at the ends of tiles are read twice; long tiles have fewer of them.
-  const bool is_long = runtime.gpus() == 0 && method == Method::automatic && n >= (2 * workers) << 18;
+  const bool is_long = gpus == 0 && method == Method::automatic && n >= (2 * workers) << 18;
   const index_t along =
       in_sequence(method) || parallel(method) ? whole : std::min(whole, is_long ? index_t{1} << 18 : most);
   return {along, std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / along, 1))};
@@ -104,20 +105,30 @@ void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>
   if (options.method == Method::automatic) return tridiagonal_solve(g, A, B, options.systems);
   if (options.method == Method::thomas) return thomas(g, A, B);
   if (options.method == Method::lapack) return gtsv(g, A, B);
-  if (const auto how = parallel(options.method)) return parallel_reduction(g, A, B, {*how, options.cut});
-  cyclic_reduction(g, A, B, {variant(options.method), options.cut});
+  if constexpr (is_complex<T>) {
+    throw ArgumentError(
+        "tridiagonal_solve_by", "options.method",
+        std::string(name_of(tridiagonal_methods(), options.method)) + " has no complex numbers: use auto");
+  } else {
+    if (const auto how = parallel(options.method)) return parallel_reduction(g, A, B, {*how, options.cut});
+    cyclic_reduction(g, A, B, {variant(options.method), options.cut});
+  }
 }
 
 TridiagonalPlan plan_tridiagonal(const Runtime& runtime, const TridiagonalMethodOptions& options, index_t n,
-                                 index_t systems, TridiagonalPlan wanted) {
-  TridiagonalPlan plan = wanted.along > 0 ? wanted : suitable_tiles(runtime, options.method, n, systems);
+                                 index_t systems, TridiagonalPlan wanted, bool complex) {
+  TridiagonalPlan plan = wanted.along > 0 ? wanted : suitable_tiles(runtime, options.method, n, systems, complex);
   plan.levels = levels(options, n, plan.along);
   return plan;
 }
 
-template void tridiagonal_solve_by(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                                   const TridiagonalMethodOptions&);
-template void tridiagonal_solve_by(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                   const TridiagonalMethodOptions&);
+#define TESELA_INSTANTIATE(T)                                                             \
+  template void tridiagonal_solve_by(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
+                                     const TridiagonalMethodOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -59,14 +59,13 @@ class TridiagonalResiduals {
 
   /// Measures X and waits for the result. misfit() then describes X. `r` becomes B - A X with scaled rows, unless it is
   /// null. `probe` is the argument of TridiagonalResidual.
-  kernels::tridiagonal::Verdict<T> measure(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X,
-                                           const TileMatrix<T>& B, const TileMatrix<T>* r,
-                                           const typename kernels::TridiagonalEvaluate<T>::Args& tolerances,
-                                           std::uint64_t probe = 0) const {
+  kernels::tridiagonal::Verdict<real_t<T>> measure(
+      Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X, const TileMatrix<T>& B, const TileMatrix<T>* r,
+      const typename kernels::TridiagonalEvaluate<real_t<T>>::Args& tolerances, std::uint64_t probe = 0) const {
     auto judge = tolerances;
     judge.n = n_;
     for (index_t s = 0; s < groups_; ++s) {
-      std::vector<Tile<kernels::tridiagonal::SystemResidual<T>>> parts;
+      std::vector<Tile<kernels::tridiagonal::SystemResidual<real_t<T>>>> parts;
       for (index_t t = 0; t < tiles_; ++t) {
         const auto place = place_of(t);
         const index_t before = t > 0 ? t - 1 : tiles_ - 1, after = t + 1 < tiles_ ? t + 1 : 0;
@@ -78,11 +77,11 @@ class TridiagonalResiduals {
                                                   tile(X, t, s), tile(X, place.behind ? after : t, s), tile(B, t, s),
                                                   parts_(t, s), out);
       }
-      g.insert<kernels::TridiagonalEvaluate<T>>(urgent, judge, whole_(0, s), verdicts_(0, s), parts);
+      g.insert<kernels::TridiagonalEvaluate<real_t<T>>>(urgent, judge, whole_(0, s), verdicts_(0, s), parts);
     }
-    kernels::tridiagonal::Verdict<T> worst;
+    kernels::tridiagonal::Verdict<real_t<T>> worst;
     for (index_t s = 0; s < groups_; ++s) {
-      kernels::tridiagonal::Verdict<T> one = verdicts_(0, s).read()(0, 0);
+      kernels::tridiagonal::Verdict<real_t<T>> one = verdicts_(0, s).read()(0, 0);
       one.row += s * across_ * n_;
       worsen(worst, one);
     }
@@ -111,10 +110,10 @@ class TridiagonalResiduals {
     return {systems_, t > 0 || periodic_, t + 1 < tiles_ || periodic_, n_};
   }
   /// Returns the misfits of the systems of group s, 1 x systems.
-  Tile<kernels::tridiagonal::SystemResidual<T>> misfit(index_t s) const { return whole_(0, s); }
+  Tile<kernels::tridiagonal::SystemResidual<real_t<T>>> misfit(index_t s) const { return whole_(0, s); }
   /// Returns the misfits of all systems in their order. Waits for them.
-  std::vector<kernels::tridiagonal::SystemResidual<T>> all() const {
-    std::vector<kernels::tridiagonal::SystemResidual<T>> every(static_cast<std::size_t>(whole_.n()));
+  std::vector<kernels::tridiagonal::SystemResidual<real_t<T>>> all() const {
+    std::vector<kernels::tridiagonal::SystemResidual<real_t<T>>> every(static_cast<std::size_t>(whole_.n()));
     if (!every.empty()) whole_.copy_to(every.data(), 1);
     return every;
   }
@@ -157,8 +156,8 @@ class TridiagonalResiduals {
   SystemsIn systems_;
   bool periodic_, columns_;
   index_t n_, tiles_, groups_, along_, across_;
-  TileMatrix<kernels::tridiagonal::SystemResidual<T>> parts_, whole_;
-  TileMatrix<kernels::tridiagonal::Verdict<T>> verdicts_;
+  TileMatrix<kernels::tridiagonal::SystemResidual<real_t<T>>> parts_, whole_;
+  TileMatrix<kernels::tridiagonal::Verdict<real_t<T>>> verdicts_;
 };
 
 }  // namespace tesela

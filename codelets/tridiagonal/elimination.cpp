@@ -15,20 +15,17 @@ void Thomas<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, S
   for (index_t i = 0; i < n; ++i) {
     const T below = i > 0 ? dl.data[i] : T(0);
     const T pivot = i > 0 ? d.data[i] - below * upper[i - 1] : d.data[i];
-    if (pivot == T(0) || !std::isfinite(pivot)) return fail(i);
+    if (pivot == T(0) || !is_finite(pivot)) return fail(i);
     upper[i] = i + 1 < n ? du.data[i] / pivot : T(0);
     for (index_t j = 0; j < b.cols; ++j) b(i, j) = (i > 0 ? b(i, j) - below * b(i - 1, j) : b(i, j)) / pivot;
   }
   for (index_t i = n - 1; i >= 0; --i)
     for (index_t j = 0; j < b.cols; ++j) {
       if (i + 1 < n) b(i, j) -= upper[i] * b(i + 1, j);
-      if (!std::isfinite(b(i, j))) return fail(i);
+      if (!is_finite(b(i, j))) return fail(i);
     }
   *info.data = 0;
 }
-
-template struct Thomas<float>;
-template struct Thomas<double>;
 
 template <class T>
 void Gtsv<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info) {
@@ -39,13 +36,19 @@ void Gtsv<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<
   std::copy_n(du.data, n - 1, above);
   *info.data = lapack::gtsv(n, b.cols, below, diagonal, above, b.data, b.ld);
   for (index_t i = 0; i < n && *info.data == 0; ++i) {
-    bool finite = std::isfinite(diagonal[i]);  // an infinite pivot gives zeros, which look like a solution
-    for (index_t j = 0; j < b.cols; ++j) finite = finite && std::isfinite(b(i, j));
+    bool finite = is_finite(diagonal[i]);  // an infinite pivot gives zeros, which look like a solution
+    for (index_t j = 0; j < b.cols; ++j) finite = finite && is_finite(b(i, j));
     if (!finite) *info.data = row_status(i + 1);
   }
 }
 
-template struct Gtsv<float>;
-template struct Gtsv<double>;
+#define TESELA_INSTANTIATE(T) \
+  template struct Thomas<T>;  \
+  template struct Gtsv<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -71,11 +71,12 @@ class Walk {
     bool counts = false;
     index_t exponent = 0;
     Entry() = default;
-    explicit Entry(T x) : counts(internal::counts(x)), exponent(counts ? std::ilogb(x) : 0) {}
+    explicit Entry(T x)
+        : counts(internal::counts(largest_part(x))), exponent(counts ? std::ilogb(largest_part(x)) : 0) {}
   };
 
   /// Columns over which a shift is averaged: `total_` is this multiple of the shift.
-  static constexpr index_t memory = sizeof(T) == 8 ? 1024 : 64;
+  static constexpr index_t memory = sizeof(real_t<T>) == 8 ? 1024 : 64;
 
   Entry dl_, d_, du_;
   index_t before_ = 0, here_ = 0, low_ = 0, high_ = 0, sum_ = 0, summed_ = 0, total_ = 0;

@@ -18,9 +18,13 @@ void ExtractRows<T>::cpu(const Args& args, In<T> a, Out<T> tile) {
   for (index_t j = 0; j < tile.cols; ++j) std::copy_n(&a(args.first, j), tile.rows, &tile(0, j));
 }
 
-template struct GatherRows<float>;
-template struct GatherRows<double>;
-template struct ExtractRows<float>;
-template struct ExtractRows<double>;
+#define TESELA_INSTANTIATE(T)    \
+  template struct GatherRows<T>; \
+  template struct ExtractRows<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

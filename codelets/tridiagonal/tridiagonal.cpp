@@ -223,6 +223,8 @@ template struct TridiagonalReduceAndSolve<float>;
 template struct TridiagonalReduceAndSolve<double>;
 template struct TridiagonalJoin<float>;
 template struct TridiagonalJoin<double>;
+template struct TridiagonalJoin<std::complex<float>>;
+template struct TridiagonalJoin<std::complex<double>>;
 template struct TridiagonalSubstitute<float>;
 template struct TridiagonalSubstitute<double>;
 

@@ -43,6 +43,7 @@ template <class T>
 struct TridiagonalSolve {
   static constexpr auto name = "tridiagonal_solve";
   static constexpr std::uint32_t color = 0x55a868;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args : tridiagonal::SystemsTile {
     bool periodic = false;  ///< whether the first and the last unknown are neighbours
     bool one_pass = false;  ///< try one pass on a GPU: TridiagonalOptions
@@ -63,6 +64,7 @@ template <class T>
 struct TridiagonalReduce {
   static constexpr auto name = "tridiagonal_reduce";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   using Args = tridiagonal::SystemsTile;
   static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape) {
     return tridiagonal::flops(args, b);
@@ -73,7 +75,7 @@ struct TridiagonalReduce {
                    Out<tridiagonal::Segment<T>> work, Out<tridiagonal::Segment<T>> ends);
 };
 
-/// Reduces on cores, and solves rows that do not depend on other tiles.
+/// Reduces real numbers on cores, and solves rows that do not depend on other tiles.
 ///
 /// B        solved rows become their unknowns: in a long column, stretches between unknowns that two neighbouring
 ///          stretches determine alone, to less than the smallest normal number. Each such row is read from memory once.
@@ -101,6 +103,7 @@ template <class T>
 struct TridiagonalJoin {
   static constexpr auto name = "tridiagonal_join";
   static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args : tridiagonal::SystemsTile {
     bool periodic = false;  ///< whether the first and the last unknown are neighbours
   };
@@ -116,6 +119,7 @@ template <class T>
 struct TridiagonalSubstitute {
   static constexpr auto name = "tridiagonal_substitute";
   static constexpr std::uint32_t color = 0xdd8452;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args : tridiagonal::SystemsTile {
     index_t tile = 0;
   };

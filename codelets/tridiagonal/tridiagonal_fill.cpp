@@ -25,7 +25,11 @@ void TridiagonalProduct<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, I
 
 template struct TridiagonalFill<float>;
 template struct TridiagonalFill<double>;
+template struct TridiagonalFill<std::complex<float>>;
+template struct TridiagonalFill<std::complex<double>>;
 template struct TridiagonalProduct<float>;
 template struct TridiagonalProduct<double>;
+template struct TridiagonalProduct<std::complex<float>>;
+template struct TridiagonalProduct<std::complex<double>>;
 
 }  // namespace tesela::kernels

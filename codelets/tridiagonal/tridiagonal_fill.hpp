@@ -8,16 +8,17 @@ namespace tesela::kernels {
 
 /// Kinds of generated tridiagonal matrices.
 enum class TridiagonalKind : std::uint8_t {
-  uniform,   ///< every entry uniform in [-1, 1)
-  dominant,  ///< off-diagonals uniform in [-1, 1), d = +-(|dl| + |du| + 1)
+  uniform,   ///< every entry, or both of its parts, uniform in [-1, 1)
+  dominant,  ///< off-diagonals as in `uniform`, |d| = |dl| + |du| + 1 with a random sign or phase
   toeplitz,  ///< -1, 2.5, -1 in each row: a condition number below 9
-  /// d = 0. Off-diagonals have random signs and, for each column, one magnitude, uniform in [1/2, 1]. So the condition
-  /// number grows no faster than n; with independent magnitudes it would grow like exp(sqrt(n)). A matrix of odd order
-  /// with d = 0 is structurally singular, so then d of the first row is such a number as well. The entries that only a
-  /// periodic system reads are twice as large, which keeps it from being singular.
+  /// d = 0. Off-diagonals have random signs or phases and, for each column, one magnitude, uniform in [1/2, 1]. So the
+  /// condition number grows no faster than n; with independent magnitudes it would grow like exp(sqrt(n)). A matrix of
+  /// odd order with d = 0 is structurally singular, so then d of the first row is such a number as well. The entries
+  /// that only a periodic system reads are twice as large, which keeps it from being singular.
   zero_diagonal,
   /// Off-diagonals of -1/256 … -256/256, and rows whose sum is exactly delta = 256 eps: an M-matrix with ||A^-1||_inf =
-  /// 1 / delta. Its nearly singular vector is constant and thus extends over all rows.
+  /// 1 / delta. Its nearly singular vector is constant and thus extends over all rows. Real, as toeplitz, also among
+  /// complex numbers.
   near_singular,
 };
 
@@ -30,14 +31,33 @@ struct TridiagonalRow {
 /// Row i of generated matrix number `system`; the same for every tiling, layout and device.
 template <class T>
 struct TridiagonalGenerator {
+  using Real = real_t<T>;
   TridiagonalKind kind = TridiagonalKind::uniform;
   index_t n = 0;           ///< order
   std::uint64_t seed = 0;  ///< of random numbers
   bool periodic = false;   ///< whether the rows' sums include dl of the first row and du of the last
 
-  static constexpr T delta = 256 * std::numeric_limits<T>::epsilon();  ///< the sum of a near_singular row
+  static constexpr Real delta = 256 * std::numeric_limits<Real>::epsilon();  ///< the sum of a near_singular row
 
-  TESELA_BOTH static T size(T x) { return x < T(0) ? -x : x; }  ///< |x|
+  TESELA_BOTH static Real size(T x) {  ///< |x|
+    if constexpr (is_complex<T>)
+      return std::abs(x);
+    else
+      return x < T(0) ? -x : x;
+  }
+  TESELA_BOTH static Real real(T x) {  ///< the real part
+    if constexpr (is_complex<T>)
+      return x.real();
+    else
+      return x;
+  }
+  /// Returns `magnitude` with the sign or phase of x.
+  TESELA_BOTH static T with_sign_of(T x, Real magnitude) {
+    if constexpr (is_complex<T>)
+      return size(x) > 0 ? x * (magnitude / size(x)) : T(magnitude);
+    else
+      return x < T(0) ? -magnitude : magnitude;
+  }
 
   /// Returns a row.
   TESELA_BOTH TridiagonalRow<T> operator()(index_t i, index_t system) const {
@@ -45,27 +65,28 @@ struct TridiagonalGenerator {
       return Generator<T>{Pattern::uniform, T(0), 0, 4 * seed + stream}.uniform(row, column);
     };
     const auto random = [&](std::uint64_t stream) { return number(stream, i, system); };
-    const auto with_sign_of = [](T x, T magnitude) { return x < T(0) ? -magnitude : magnitude; };
     const T dl = random(0), du = random(2);
     switch (kind) {
       case TridiagonalKind::uniform:
         return {dl, random(1), du};
       case TridiagonalKind::dominant:
-        return {dl, with_sign_of(random(1), size(dl) + size(du) + T(1)), du};
+        return {dl, with_sign_of(random(1), size(dl) + size(du) + Real(1)), du};
       case TridiagonalKind::toeplitz:
-        return {T(-1), T(2.5), T(-1)};
+        return {T(-1), T(Real(2.5)), T(-1)};
       case TridiagonalKind::zero_diagonal: {
-        const auto column = [&](index_t j) { return T(0.5) + size(number(3, j, system)) / T(2); };
-        const T left = i > 0 ? column(i - 1) : T(2) * column(n - 1);
-        const T right = i < n - 1 ? column(i + 1) : T(2) * column(0);
-        return {with_sign_of(dl, left), i == 0 && n % 2 == 1 ? column(0) : T(0), with_sign_of(du, right)};
+        const auto column = [&](index_t j) { return Real(0.5) + size(T(real(number(3, j, system)))) / Real(2); };
+        const Real left = i > 0 ? column(i - 1) : Real(2) * column(n - 1);
+        const Real right = i < n - 1 ? column(i + 1) : Real(2) * column(0);
+        return {with_sign_of(dl, left), T(i == 0 && n % 2 == 1 ? column(0) : Real(0)), with_sign_of(du, right)};
       }
       case TridiagonalKind::near_singular: {
         // Multiples of 1/256, so that the sum is exact.
-        const auto whole = [](T x) { return static_cast<T>(1 + static_cast<int>(T(128) * (x + T(1)))) / T(256); };
-        const T left = whole(dl), right = whole(du);
-        const T sum = (i > 0 || periodic ? left : T(0)) + (i < n - 1 || periodic ? right : T(0));
-        return {-left, sum + delta, -right};
+        const auto whole = [](Real x) {
+          return static_cast<Real>(1 + static_cast<int>(Real(128) * (x + Real(1)))) / Real(256);
+        };
+        const Real left = whole(real(dl)), right = whole(real(du));
+        const Real sum = (i > 0 || periodic ? left : Real(0)) + (i < n - 1 || periodic ? right : Real(0));
+        return {T(-left), T(sum + delta), T(-right)};
       }
     }
     return {dl, random(1), du};
@@ -77,6 +98,7 @@ template <class T>
 struct TridiagonalFill {
   static constexpr auto name = "tridiagonal_fill";
   static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     TridiagonalGenerator<T> generator;
     index_t equation = 0, system = 0;
@@ -96,6 +118,7 @@ template <class T>
 struct TridiagonalProduct {
   static constexpr auto name = "tridiagonal_product";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     bool in_rows = false;                        ///< a system extends along a row of the tiles instead of a column
     bool has_before = false, has_after = false;  ///< whether `before` and `after` are read

@@ -15,14 +15,14 @@ void TridiagonalConvert<T, L>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du
 
 template <class T>
 void TridiagonalResidual<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after,
-                                 In<T> b, Out<SystemResidual<T>> misfits, std::span<const Out<T>> r) {
+                                 In<T> b, Out<SystemResidual<real_t<T>>> misfits, std::span<const Out<T>> r) {
   const auto row = residual_row<T>(args, dl, d, du, before, x, after, b, r);
   const index_t n = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
   const bool columns = args.systems == SystemsIn::columns;
   for (index_t c = 0; c < misfits.rows; ++c) {
     const index_t first = c * misfit_rows, end = std::min(first + misfit_rows, n);
     for (index_t s = 0; s < systems; ++s) {
-      SystemResidual<T> own{};  // in registers
+      SystemResidual<real_t<T>> own{};  // in registers
       for (index_t e = first; columns && e < end; ++e) worsen(own, row(e, s));
       misfits(c, s) = own;
     }
@@ -45,8 +45,8 @@ void TridiagonalEvaluate<T>::cpu(const Args& args, Out<SystemResidual<T>> whole,
 }
 
 template <class T>
-void TridiagonalSelectBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<SystemResidual<T>> of_x,
-                                     In<SystemResidual<T>> of_y) {
+void TridiagonalSelectBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<SystemResidual<real_t<T>>> of_x,
+                                     In<SystemResidual<real_t<T>>> of_y) {
   const auto to = system_view<T>(args.systems, x);
   const auto from = system_view<const T>(args.systems, y);
   for_each_row(args.systems, x.shape(), [&](index_t e, index_t s) {
@@ -55,33 +55,34 @@ void TridiagonalSelectBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<S
 }
 
 template <class T, class L>
-void TridiagonalDemote<T, L>::cpu(const Args& args, In<T> r, In<SystemResidual<T>> whole, Out<L> y) {
+void TridiagonalDemote<T, L>::cpu(const Args& args, In<T> r, In<SystemResidual<real_t<T>>> whole, Out<L> y) {
   for_each_row(args.systems, y.shape(),
                DemoteElement<T, L>{system_view<const T>(args.systems, r), whole.data, whole.ld,
                                    system_view<L>(args.systems, y)});
 }
 
 template <class T, class L>
-void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<SystemResidual<T>> whole, InOut<T> x) {
+void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<SystemResidual<real_t<T>>> whole, InOut<T> x) {
   for_each_row(args.systems, x.shape(),
                CorrectElement<T, L>{system_view<const L>(args.systems, y), whole.data, whole.ld,
                                     system_view<T>(args.systems, x)});
 }
 
-template struct TridiagonalConvert<float, float>;
-template struct TridiagonalConvert<double, double>;
+#define TESELA_INSTANTIATE(T)                 \
+  template struct TridiagonalConvert<T, T>;   \
+  template struct TridiagonalResidual<T>;     \
+  template struct TridiagonalSelectBetter<T>; \
+  template struct TridiagonalDemote<T, T>;    \
+  template struct TridiagonalCorrect<T, T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template struct TridiagonalConvert<double, float>;
-template struct TridiagonalResidual<float>;
-template struct TridiagonalResidual<double>;
+template struct TridiagonalDemote<double, float>;
+template struct TridiagonalCorrect<double, float>;
 template struct TridiagonalEvaluate<float>;
 template struct TridiagonalEvaluate<double>;
-template struct TridiagonalSelectBetter<float>;
-template struct TridiagonalSelectBetter<double>;
-template struct TridiagonalDemote<float, float>;
-template struct TridiagonalDemote<double, double>;
-template struct TridiagonalDemote<double, float>;
-template struct TridiagonalCorrect<float, float>;
-template struct TridiagonalCorrect<double, double>;
-template struct TridiagonalCorrect<double, float>;
 
 }  // namespace tesela::kernels

@@ -126,7 +126,7 @@ void TridiagonalConvert<T, L>::cuda(CudaContext& context, const Args& args, In<T
 
 template <class T>
 void TridiagonalResidual<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before,
-                                  In<T> x, In<T> after, In<T> b, Out<SystemResidual<T>> result,
+                                  In<T> x, In<T> after, In<T> b, Out<SystemResidual<real_t<T>>> result,
                                   std::span<const Out<T>> r) {
   const index_t rows = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
   const ThreadLayout how = thread_layout(args.systems, std::min(rows, misfit_rows), systems);
@@ -153,7 +153,7 @@ void TridiagonalEvaluate<T>::cuda(CudaContext& context, const Args& args, Out<Sy
 }
 
 template <class T, class L>
-void TridiagonalDemote<T, L>::cuda(CudaContext& context, const Args& args, In<T> r, In<SystemResidual<T>> whole,
+void TridiagonalDemote<T, L>::cuda(CudaContext& context, const Args& args, In<T> r, In<SystemResidual<real_t<T>>> whole,
                                    Out<L> y) {
   launch(context, args.systems, y.shape(),
          DemoteElement<T, L>{system_view<const T>(args.systems, r), whole.data, whole.ld,
@@ -161,8 +161,8 @@ void TridiagonalDemote<T, L>::cuda(CudaContext& context, const Args& args, In<T>
 }
 
 template <class T, class L>
-void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L> y, In<SystemResidual<T>> whole,
-                                    InOut<T> x) {
+void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L> y,
+                                    In<SystemResidual<real_t<T>>> whole, InOut<T> x) {
   launch(context, args.systems, x.shape(),
          CorrectElement<T, L>{system_view<const L>(args.systems, y), whole.data, whole.ld,
                               system_view<T>(args.systems, x)});

@@ -3,6 +3,7 @@
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 #include <tesela/runtime/codelet.hpp>
 #include <tesela/runtime/host_device.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <limits>
 #include <span>
@@ -74,6 +75,7 @@ template <class T, class L>
 struct TridiagonalConvert {
   static constexpr auto name = "tridiagonal_convert";
   static constexpr std::uint32_t color = 0x17becf;
+  static constexpr bool cores_only = is_complex<T>;
   using Args = tridiagonal::SystemsTile;
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d, Out<L> to_du);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d,
@@ -91,6 +93,7 @@ template <class T>
 struct TridiagonalResidual {
   static constexpr auto name = "tridiagonal_residual";
   static constexpr std::uint32_t color = 0x64b5cd;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args : tridiagonal::SystemsTile {
     index_t first = 0;        ///< the tile's first row in its system
     std::uint64_t probe = 0;  ///< 0, or the seed of a probe's random numbers
@@ -100,13 +103,14 @@ struct TridiagonalResidual {
     return 7 * static_cast<double>(tiles[4].rows) * static_cast<double>(tiles[4].cols);
   }
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after, In<T> b,
-                  Out<tridiagonal::SystemResidual<T>> misfits, std::span<const Out<T>> r);
+                  Out<tridiagonal::SystemResidual<real_t<T>>> misfits, std::span<const Out<T>> r);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x,
-                   In<T> after, In<T> b, Out<tridiagonal::SystemResidual<T>> misfits, std::span<const Out<T>> r);
+                   In<T> after, In<T> b, Out<tridiagonal::SystemResidual<real_t<T>>> misfits,
+                   std::span<const Out<T>> r);
 };
 
-/// Finds the largest misfit of each system over all tiles (1 x systems), the factor of its residual if an error exceeds
-/// its tolerance, and the worst error of all.
+/// Finds the largest misfit of each system, of real or complex numbers, over all tiles (1 x systems), the factor of its
+/// residual if an error exceeds its tolerance, and the worst error of all.
 template <class T>
 struct TridiagonalEvaluate {
   static constexpr auto name = "tridiagonal_judge";
@@ -130,8 +134,8 @@ struct TridiagonalSelectBetter {
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
-  static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::SystemResidual<T>> of_x,
-                  In<tridiagonal::SystemResidual<T>> of_y);
+  static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::SystemResidual<real_t<T>>> of_x,
+                  In<tridiagonal::SystemResidual<real_t<T>>> of_y);
 };
 
 /// Computes Y = R in precision L, each system multiplied by its correction.
@@ -139,11 +143,13 @@ template <class T, class L>
 struct TridiagonalDemote {
   static constexpr auto name = "tridiagonal_demote";
   static constexpr std::uint32_t color = 0xc7c7c7;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
-  static void cpu(const Args& args, In<T> r, In<tridiagonal::SystemResidual<T>> whole, Out<L> y);
-  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::SystemResidual<T>> whole, Out<L> y);
+  static void cpu(const Args& args, In<T> r, In<tridiagonal::SystemResidual<real_t<T>>> whole, Out<L> y);
+  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::SystemResidual<real_t<T>>> whole,
+                   Out<L> y);
 };
 
 /// Computes X += Y, each system divided by its correction; systems with correction 0 stay unchanged.
@@ -151,14 +157,15 @@ template <class T, class L>
 struct TridiagonalCorrect {
   static constexpr auto name = "tridiagonal_correct";
   static constexpr std::uint32_t color = 0xccb974;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
   static double flops(const Args&, Shape, Shape, Shape x) {
     return 2 * static_cast<double>(x.rows) * static_cast<double>(x.cols);
   }
-  static void cpu(const Args& args, In<L> y, In<tridiagonal::SystemResidual<T>> whole, InOut<T> x);
-  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::SystemResidual<T>> whole,
+  static void cpu(const Args& args, In<L> y, In<tridiagonal::SystemResidual<real_t<T>>> whole, InOut<T> x);
+  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::SystemResidual<real_t<T>>> whole,
                    InOut<T> x);
 };
 

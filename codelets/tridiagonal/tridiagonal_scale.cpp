@@ -63,13 +63,13 @@ void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<
     bool any = false;
     index_t largest = 0;
     for (int k = 0; k < 3; ++k)
-      if (counts(row[k])) {
-        const index_t size = std::ilogb(row[k]) + column[k];
+      if (counts(largest_part(row[k]))) {
+        const index_t size = std::ilogb(largest_part(row[k])) + column[k];
         largest = any ? std::max(largest, size) : size;
         any = true;
       }
     // Both scalings in one: their product may overflow or vanish although neither result does.
-    const auto scaled = [&](int k) { return std::scalbn(row[k], static_cast<int>(column[k] - largest)); };
+    const auto scaled = [&](int k) { return times_power_of_two(row[k], static_cast<int>(column[k] - largest)); };
     to_dl(e, s) = scaled(0), to_d(e, s) = scaled(1), to_du(e, s) = scaled(2);
     by(e, s) = -largest;
   });
@@ -85,8 +85,9 @@ void TridiagonalSize<T>::cpu(const Args& args, In<T> b, In<index_t> rows, InOut<
   const auto x = system_view(args.systems, b);
   const auto by = channel_view(args.systems, rows);
   for_each_row(args.systems, b.shape(), [&](index_t e, index_t s) {
-    if (!counts(x(e, s))) return;
-    const index_t size = std::ilogb(x(e, s)) + by(e, s);
+    const real_t<T> part = largest_part(x(e, s));
+    if (!counts(part)) return;
+    const index_t size = std::ilogb(part) + by(e, s);
     sizes(0, s) = std::max(sizes(0, s), size);
     sizes(1, s) = std::min(sizes(1, s), size);
   });
@@ -104,20 +105,21 @@ void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> ex
     const index_t total = args.by == ScaleBy::rows      ? power - middle
                           : args.by == ScaleBy::columns ? power + middle
                                                         : -power - middle;
-    x(e, s) = std::scalbn(x(e, s), static_cast<int>(total));
-    if (!std::isfinite(x(e, s)) && info(0, 0) == 0) info(0, 0) = row_status(e + 1 + args.n * s);
+    x(e, s) = times_power_of_two(x(e, s), static_cast<int>(total));
+    if (!is_finite(x(e, s)) && info(0, 0) == 0) info(0, 0) = row_status(e + 1 + args.n * s);
   });
 }
 
-template struct TridiagonalExponents<float>;
-template struct TridiagonalExponents<double>;
-template struct TridiagonalScale<float>;
-template struct TridiagonalScale<double>;
-template struct TridiagonalClearSize<float>;
-template struct TridiagonalClearSize<double>;
-template struct TridiagonalSize<float>;
-template struct TridiagonalSize<double>;
-template struct TridiagonalScaleVector<float>;
-template struct TridiagonalScaleVector<double>;
+#define TESELA_INSTANTIATE(T)              \
+  template struct TridiagonalExponents<T>; \
+  template struct TridiagonalScale<T>;     \
+  template struct TridiagonalClearSize<T>; \
+  template struct TridiagonalSize<T>;      \
+  template struct TridiagonalScaleVector<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

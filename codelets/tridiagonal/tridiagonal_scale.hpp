@@ -26,7 +26,7 @@ struct TridiagonalExponents {
   static constexpr auto name = "tridiagonal_exponents";
   static constexpr std::uint32_t color = 0x8172b3;
   /// Limit of |g|, at which right-hand sides and solutions of ordinary size neither overflow nor vanish.
-  static constexpr index_t limit = sizeof(T) == 8 ? 600 : 75;
+  static constexpr index_t limit = sizeof(real_t<T>) == 8 ? 600 : 75;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
     bool periodic = false;

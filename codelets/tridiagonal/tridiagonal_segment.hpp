@@ -2,6 +2,7 @@
 
 #include <tesela/codelets/support/inline.hpp>
 #include <tesela/runtime/host_device.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <cmath>
@@ -70,20 +71,32 @@ using segments::Joint;
 using segments::PivotRow;
 using segments::Segment;
 
+/// A real or complex number.
+template <class N>
+concept OneNumber = std::is_floating_point_v<N> || is_complex<N>;
+
 /// Returns `value` as a number N. (Vectors have functions of these names in tridiagonal_system_inl.hpp.)
-template <class N>
-requires std::is_floating_point_v<N> TESELA_INLINE N constant(int value) { return static_cast<N>(value); }
+template <OneNumber N>
+TESELA_INLINE N constant(int value) {
+  return N(static_cast<real_t<N>>(value));
+}
 /// Returns b if `which` holds, else a.
-template <class N>
-requires std::is_floating_point_v<N> TESELA_INLINE N choose(bool which, const N& b, const N& a) {
+template <OneNumber N>
+TESELA_INLINE N choose(bool which, const N& b, const N& a) {
   return which ? b : a;
 }
-template <class N>
-requires std::is_floating_point_v<N> TESELA_INLINE N magnitude(N x) {
-  return std::fabs(x);  // signs are hard to predict
+/// Returns |x|, or the sum of the magnitudes of its parts, by which pivots are chosen.
+template <OneNumber N>
+TESELA_INLINE real_t<N> magnitude(N x) {
+  if constexpr (is_complex<N>)
+    return std::fabs(x.real()) + std::fabs(x.imag());
+  else
+    return std::fabs(x);  // signs are hard to predict
 }
-template <class N>
-requires std::is_floating_point_v<N> TESELA_INLINE N negative(N x) { return -x; }
+template <OneNumber N>
+TESELA_INLINE N negative(N x) {
+  return -x;
+}
 template <class N>
 requires std::is_floating_point_v<N> TESELA_INLINE N larger(N a, N b) { return a < b ? b : a; }
 /// Returns 2^(1 - e) for 2^e <= x < 2^(e+1), x >= 0, or the nearest normal power of two.
@@ -107,8 +120,8 @@ struct JoinRow {
 };
 
 template <class N>
-TESELA_INLINE N size_of(const JoinRow<N>& row) {
-  N size = magnitude(row.c[0]);
+TESELA_INLINE auto size_of(const JoinRow<N>& row) {
+  auto size = magnitude(row.c[0]);
   for (int k = 1; k < 6; ++k) size = larger(size, magnitude(row.c[k]));
   return size;
 }
@@ -116,9 +129,9 @@ TESELA_INLINE N size_of(const JoinRow<N>& row) {
 /// Eliminates one column from rows 0 … Last - 1 by the row that becomes row Last.
 template <int Last, int Column, class N>
 TESELA_INLINE N eliminate(JoinRow<N>* rows) {
-  N size = size_of(rows[Last]);
+  auto size = size_of(rows[Last]);
   for (int i = 0; i < Last; ++i) {
-    const N other = size_of(rows[i]);
+    const auto other = size_of(rows[i]);
     const auto better = magnitude(rows[i].c[Column]) * size > magnitude(rows[Last].c[Column]) * other;
     for (int k = 0; k < 6; ++k) swap_where(better, rows[i].c[k], rows[Last].c[k]);
     swap_where(better, rows[i].r, rows[Last].r);
@@ -170,7 +183,7 @@ TESELA_INLINE void between(const Joint<N>& joint, const Ends<N>& ends, N& c, N& 
 /// Returns  the size of the last pivot, or 0 if the system is singular or a pivot is infinite. x does not reveal an
 ///          infinite pivot, because quotients by it are 0.
 template <class N>
-TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends) {
+TESELA_INLINE auto solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends) {
   EndEquation<N> s = whole.upper, t = whole.lower;
   if (periodic) {
     s.f = s.f + s.q, s.p = s.p + s.e;
@@ -187,7 +200,10 @@ TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends
   const N zero = constant<N>(0);
   ends.a = periodic ? ends.e : zero;
   ends.f = periodic ? ends.b : zero;
-  return choose(inv == zero, zero, choose(last == zero, zero, magnitude(pivot)));
+  const auto size = magnitude(pivot);
+  using Size = std::remove_cv_t<decltype(size)>;
+  const Size none = constant<Size>(0);
+  return Size(choose(inv == zero, none, choose(last == zero, none, size)));
 }
 
 }  // namespace tesela::kernels::tridiagonal

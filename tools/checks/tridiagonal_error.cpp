@@ -37,23 +37,26 @@ std::vector<index_t> column_exponents(const TridiagonalSystem<T>& system) {
 /// one.
 template <class T>
 Wide scaled_residual(const TridiagonalSystem<T>& system, const std::vector<index_t>& g) {
+  using Number = with_parts<T, Wide>;
   const auto& [n, dl, d, du, b, x, periodic] = system;
   Wide largest_r = 0, largest_x = 0, largest_b = 0, norm = 0;
   for (index_t i = 0; i < n; ++i) {
     const index_t column[3] = {i > 0 ? i - 1 : n - 1, i, i < n - 1 ? i + 1 : 0};
     const T entry[3] = {i > 0 || periodic ? dl[i] : T(0), d[i], i < n - 1 || periodic ? du[i] : T(0)};
-    Wide row[3], largest = 0, r = -Wide(b[i]), size = 0;
+    Wide row[3], largest = 0, size = 0;
+    Number r = -Number(b[i]);
     for (int k = 0; k < 3; ++k) {
-      row[k] = std::scalbn(Wide(entry[k]), static_cast<int>(g[static_cast<std::size_t>(column[k])]));
-      largest = worse(largest, std::fabs(row[k]));
-      if (entry[k] != T(0)) r += Wide(entry[k]) * Wide(x[column[k]]);
+      row[k] = std::scalbn(std::abs(Number(entry[k])), static_cast<int>(g[static_cast<std::size_t>(column[k])]));
+      largest = worse(largest, row[k]);
+      if (entry[k] != T(0)) r += Number(entry[k]) * Number(x[column[k]]);
     }
     const int power = largest > 0 ? -std::ilogb(largest) : 0;
-    for (const Wide entry_k : row) size += std::fabs(std::scalbn(entry_k, power));
+    for (const Wide entry_k : row) size += std::scalbn(entry_k, power);
     norm = worse(norm, size);
-    largest_r = worse(largest_r, std::scalbn(std::fabs(r), power));
-    largest_b = worse(largest_b, std::scalbn(std::fabs(Wide(b[i])), power));
-    largest_x = worse(largest_x, std::scalbn(std::fabs(Wide(x[i])), -static_cast<int>(g[static_cast<std::size_t>(i)])));
+    largest_r = worse(largest_r, std::scalbn(std::abs(r), power));
+    largest_b = worse(largest_b, std::scalbn(std::abs(Number(b[i])), power));
+    largest_x =
+        worse(largest_x, std::scalbn(std::abs(Number(x[i])), -static_cast<int>(g[static_cast<std::size_t>(i)])));
   }
   return ratio(largest_r, norm * largest_x + largest_b);
 }
@@ -70,19 +73,20 @@ struct Sizes {
 /// Returns the sizes of rows first … end - 1.
 template <class T>
 Sizes sizes_of(const TridiagonalSystem<T>& system, index_t first, index_t end) {
+  using Number = with_parts<T, Wide>;
   const auto& [n, dl, d, du, b, x, periodic] = system;
   Sizes largest;
-  Wide before = first > 0 ? Wide(x[first - 1]) : periodic ? Wide(x[n - 1]) : Wide(0), here = Wide(x[first]);
+  Number before = first > 0 ? Number(x[first - 1]) : periodic ? Number(x[n - 1]) : Number(0), here = Number(x[first]);
   for (index_t i = first; i < end; ++i) {
     const bool has_after = i < n - 1 || periodic;
-    const Wide after = has_after ? Wide(x[i < n - 1 ? i + 1 : 0]) : Wide(0);
-    const Wide left = i > 0 || periodic ? Wide(dl[i]) : Wide(0), middle = d[i],
-               right = has_after ? Wide(du[i]) : Wide(0);
-    const Wide p = left * before, q = middle * here, s = right * after, rhs = b[i];
-    const Wide r = std::fabs(p + q + s - rhs);
-    const Wide size = std::fabs(p) + std::fabs(q) + std::fabs(s) + std::fabs(rhs);
+    const Number after = has_after ? Number(x[i < n - 1 ? i + 1 : 0]) : Number(0);
+    const Number left = i > 0 || periodic ? Number(dl[i]) : Number(0), middle = d[i],
+                 right = has_after ? Number(du[i]) : Number(0);
+    const Number p = left * before, q = middle * here, s = right * after, rhs = b[i];
+    const Wide r = std::abs(p + q + s - rhs);
+    const Wide size = std::abs(p) + std::abs(q) + std::abs(s) + std::abs(rhs);
     largest.include(
-        {r, std::fabs(here), std::fabs(rhs), std::fabs(left) + std::fabs(middle) + std::fabs(right), ratio(r, size)});
+        {r, std::abs(here), std::abs(rhs), std::abs(left) + std::abs(middle) + std::abs(right), ratio(r, size)});
     before = here;
     here = after;
   }
@@ -111,5 +115,7 @@ TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double en
 
 template TridiagonalError tridiagonal_error(const TridiagonalSystem<float>&, double);
 template TridiagonalError tridiagonal_error(const TridiagonalSystem<double>&, double);
+template TridiagonalError tridiagonal_error(const TridiagonalSystem<std::complex<float>>&, double);
+template TridiagonalError tridiagonal_error(const TridiagonalSystem<std::complex<double>>&, double);
 
 }  // namespace tesela

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
+
+#include <cmath>
 
 namespace tesela {
 
@@ -46,9 +49,9 @@ template <class T, class Known>
 double forward_error(index_t n, SpacedNumbers<T> x, const Known& known) {
   double error = 0, largest = 0;
   for (index_t i = 0; i < n; ++i) {
-    const double truth = static_cast<double>(known(i)), difference = static_cast<double>(x[i]) - truth;
-    error = worse(error, difference < 0 ? -difference : difference);
-    largest = worse(largest, truth < 0 ? -truth : truth);
+    const with_parts<T, double> truth = known(i), here = x[i];
+    error = worse(error, std::abs(here - truth));
+    largest = worse(largest, std::abs(truth));
   }
   return error == 0 ? 0 : error / largest;
 }
@@ -57,7 +60,7 @@ double forward_error(index_t n, SpacedNumbers<T> x, const Known& known) {
 /// the matrix is dominant.
 template <class T>
 constexpr double tridiagonal_bound(bool dominant) {
-  return (sizeof(T) == 4 ? 1e-6 : 1e-14) * (dominant ? 1 : 10);
+  return (sizeof(real_t<T>) == 4 ? 1e-6 : 1e-14) * (dominant ? 1 : 10);
 }
 
 }  // namespace tesela

@@ -40,6 +40,7 @@ struct Room {
 /// Systems in columns with their bands.
 template <class T>
 struct SmallSystems {
+  using Real = real_t<T>;
   In<T> dl, d, du;
   tridiagonal::SystemsTile place;
 
@@ -58,22 +59,23 @@ struct SmallSystems {
   }
 
   /// Measures X, as TridiagonalResiduals::measure. r may be empty.
-  Verdict<T> measure(Room<T>& x, In<T> b, std::span<const Out<T>> r, std::uint64_t probe,
-                     std::vector<SystemResidual<T>>& all) const {
-    Room<SystemResidual<T>> parts(tridiagonal::misfits(n()), x.cols), whole(1, x.cols);
-    Room<Verdict<T>> verdict(1, 1);
+  Verdict<real_t<T>> measure(Room<T>& x, In<T> b, std::span<const Out<T>> r, std::uint64_t probe,
+                             std::vector<SystemResidual<real_t<T>>>& all) const {
+    Room<SystemResidual<real_t<T>>> parts(tridiagonal::misfits(n()), x.cols), whole(1, x.cols);
+    Room<Verdict<real_t<T>>> verdict(1, 1);
     typename TridiagonalResidual<T>::Args args;
     static_cast<tridiagonal::SystemsTile&>(args) = place;
     args.probe = probe;
     const auto in = x.template as<In<T>>();
-    TridiagonalResidual<T>::cpu(args, dl, d, du, in, in, in, b, parts.template as<Out<SystemResidual<T>>>(), r);
-    const auto tiles = parts.template as<In<SystemResidual<T>>>();
-    TridiagonalEvaluate<T>::cpu({.tolerance = probe > 0 ? T(0) : static_cast<T>(tridiagonal_residual_bound<T>),
-                                 .componentwise = probe > 0 ? std::numeric_limits<T>::infinity()
-                                                            : static_cast<T>(tridiagonal_equilibrated_bound<T>),
-                                 .n = n()},
-                                whole.template as<Out<SystemResidual<T>>>(), verdict.template as<Out<Verdict<T>>>(),
-                                {&tiles, 1});
+    TridiagonalResidual<T>::cpu(args, dl, d, du, in, in, in, b, parts.template as<Out<SystemResidual<real_t<T>>>>(), r);
+    const auto tiles = parts.template as<In<SystemResidual<real_t<T>>>>();
+    TridiagonalEvaluate<real_t<T>>::cpu(
+        {.tolerance = probe > 0 ? Real(0) : static_cast<Real>(tridiagonal_residual_bound<T>),
+         .componentwise =
+             probe > 0 ? std::numeric_limits<Real>::infinity() : static_cast<Real>(tridiagonal_equilibrated_bound<T>),
+         .n = n()},
+        whole.template as<Out<SystemResidual<real_t<T>>>>(), verdict.template as<Out<Verdict<real_t<T>>>>(),
+        {&tiles, 1});
     all = std::move(whole.numbers);
     return verdict.numbers[0];
   }
@@ -85,11 +87,11 @@ struct SmallSystems {
     TridiagonalConvert<T, T>::cpu(place, dl, d, du, to_dl.template as<Out<T>>(), to_d.template as<Out<T>>(),
                                   to_du.template as<Out<T>>());
     const SmallSystems rows{to_dl.template as<In<T>>(), to_d.template as<In<T>>(), to_du.template as<In<T>>(), place};
-    std::vector<SystemResidual<T>> of_x, of_y;
+    std::vector<SystemResidual<real_t<T>>> of_x, of_y;
     for (const std::uint64_t seed : {1, 2}) {
       const auto list = r.template as<Out<T>>();
       measure(x, b, {&list, 1}, seed, of_x);
-      In<SystemResidual<T>> whole;
+      In<SystemResidual<real_t<T>>> whole;
       whole.data = of_x.data(), whole.rows = whole.ld = 1, whole.cols = x.cols;
       TridiagonalDemote<T, T>::cpu({place.systems}, r.template as<In<T>>(), whole, y.template as<Out<T>>());
       const bool solved = rows.solve(y) == 0;
@@ -119,16 +121,16 @@ std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime& runtime, Matri
   Room<T> x(b.rows, b.cols);
   for (index_t j = 0; j < b.cols; ++j) std::copy_n(b.data + j * b.ld, b.rows, x.numbers.data() + j * b.rows);
   if (systems.solve(x) != 0) return std::nullopt;
-  std::vector<SystemResidual<T>> misfits;
+  std::vector<SystemResidual<real_t<T>>> misfits;
   const auto right = block<In<T>>(b);
-  const Verdict<T> verdict = systems.measure(x, right, {}, 0, misfits);
+  const Verdict<real_t<T>> verdict = systems.measure(x, right, {}, 0, misfits);
   CheckedSolve solved;
   solved.residual = {static_cast<double>(verdict.backward_error), tridiagonal_residual_bound<T>};
   solved.residual_componentwise = static_cast<double>(verdict.componentwise);
   solved.residual_equilibrated = {solved.residual_componentwise, tridiagonal_equilibrated_bound<T>};
   // The terms of a row are up to 32 times as large as X or B.
-  const bool near_largest = std::ranges::any_of(misfits, [](const SystemResidual<T>& m) {
-    return !(std::max(m.solution, m.right) < std::ldexp(std::numeric_limits<T>::max(), -8));
+  const bool near_largest = std::ranges::any_of(misfits, [](const SystemResidual<real_t<T>>& m) {
+    return !(std::max(m.solution, m.right) < std::ldexp(std::numeric_limits<real_t<T>>::max(), -8));
   });
   if (!solved.good() || verdict.open > 0 || near_largest) return std::nullopt;
   const auto bound = dominant_condition(misfits);
@@ -137,11 +139,14 @@ std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime& runtime, Matri
   return solved;
 }
 
-template std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime&, MatrixView<const float>,
-                                                            MatrixView<const float>, MatrixView<const float>,
-                                                            MatrixView<float>, const TridiagonalOptions&);
-template std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime&, MatrixView<const double>,
-                                                            MatrixView<const double>, MatrixView<const double>,
-                                                            MatrixView<double>, const TridiagonalOptions&);
+#define TESELA_INSTANTIATE(T)                                                                                          \
+  template std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime&, MatrixView<const T>,                     \
+                                                              MatrixView<const T>, MatrixView<const T>, MatrixView<T>, \
+                                                              const TridiagonalOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

@@ -10,10 +10,19 @@
 
 namespace tesela::kernels::tridiagonal {
 
+/// Returns |x|.
 template <class T>
-TESELA_BOTH inline T power_for_row(T dl, T d, T du) {
-  const T size = larger(std::fabs(dl), larger(std::fabs(d), std::fabs(du)));
-  return size == T(0) ? T(1) : over_power(size);
+TESELA_BOTH inline real_t<T> absolute(T x) {
+  if constexpr (is_complex<T>)
+    return std::abs(x);
+  else
+    return std::fabs(x);
+}
+
+template <class T>
+TESELA_BOTH inline real_t<T> power_for_row(T dl, T d, T du) {
+  const real_t<T> size = larger(absolute(dl), larger(absolute(d), absolute(du)));
+  return size == 0 ? real_t<T>(1) : over_power(size);
 }
 
 /// Merges another misfit into that of a system or of some rows. A NaN residual stays.
@@ -36,7 +45,7 @@ struct ConvertRow {
 
   TESELA_BOTH void operator()(index_t e, index_t s) const {
     const T below = e > 0 || before ? dl(e, s) : T(0), above = e < last || behind ? du(e, s) : T(0), mid = d(e, s);
-    const T power = power_for_row(below, mid, above);
+    const real_t<T> power = power_for_row(below, mid, above);
     to_dl(e, s) = static_cast<L>(below * power);
     to_d(e, s) = static_cast<L>(mid * power);
     to_du(e, s) = static_cast<L>(above * power);
@@ -45,20 +54,21 @@ struct ConvertRow {
 
 template <class T>
 struct ResidualRow {
+  using Real = real_t<T>;
   SystemView<const T> dl, d, du, before, x, after, b;
   SystemView<T> r;  ///< null: not stored
   index_t last, last_before, first;
   bool has_before, has_after;
   std::uint64_t probe;
-  static constexpr T least = 16 * std::numeric_limits<T>::min();
+  static constexpr Real least = 16 * std::numeric_limits<Real>::min();
 
   /// Returns a number uniform in [1/2, 3/2), of either sign.
-  TESELA_BOTH T random_factor(index_t row, index_t s) const {
-    const T u = Generator<T>{.seed = probe}.uniform(row, s);
-    return u < T(0) ? u - T(0.5) : u + T(0.5);
+  TESELA_BOTH Real random_factor(index_t row, index_t s) const {
+    const Real u = Generator<Real>{.seed = probe}.uniform(row, s);
+    return u < Real(0) ? u - Real(0.5) : u + Real(0.5);
   }
 
-  TESELA_BOTH SystemResidual<T> operator()(index_t e, index_t s) const {
+  TESELA_BOTH SystemResidual<Real> operator()(index_t e, index_t s) const {
     T below = 0, above = 0, left = 0, right = 0;
     if (e > 0)
       below = dl(e, s), left = x(e - 1, s);
@@ -68,27 +78,28 @@ struct ResidualRow {
       above = du(e, s), right = x(e + 1, s);
     else if (has_after)
       above = du(e, s), right = after(0, s);
-    const T mid = d(e, s), own = x(e, s), wanted = b(e, s), power = power_for_row(below, mid, above);
+    const T mid = d(e, s), own = x(e, s), wanted = b(e, s);
+    const Real power = power_for_row(below, mid, above);
     // Scaled first: a product of large numbers must not overflow if the scaled product does not.
     const T p = below * power * left, q = mid * power * own, t = above * power * right, rhs = wanted * power;
-    const T terms = std::fabs(p) + std::fabs(q) + std::fabs(t) + std::fabs(rhs);
-    const T misses = probe != 0 ? terms * random_factor(first + e, s) : rhs - p - q - t;
+    const Real terms = absolute(p) + absolute(q) + absolute(t) + absolute(rhs);
+    const T misses = probe != 0 ? T(terms * random_factor(first + e, s)) : rhs - p - q - t;
     if (r.data != nullptr) r(e, s) = misses;
-    SystemResidual<T> misfit;
-    misfit.residual = std::fabs(misses);
-    misfit.matrix = std::fabs(below * power) + std::fabs(mid * power) + std::fabs(above * power);
-    misfit.margin = 2 * std::fabs(mid * power) - misfit.matrix;
-    misfit.solution = std::fabs(own);
-    misfit.right = std::fabs(rhs);
+    SystemResidual<Real> misfit;
+    misfit.residual = absolute(misses);
+    misfit.matrix = absolute(below * power) + absolute(mid * power) + absolute(above * power);
+    misfit.margin = 2 * absolute(mid * power) - misfit.matrix;
+    misfit.solution = absolute(own);
+    misfit.right = absolute(rhs);
     misfit.row = first + e;
-    if (terms < least && power < T(1)) {
+    if (terms < least && power < Real(1)) {
       // Large coefficients scaled the other terms out of range: the unscaled row decides.
       const T left_of = below * left, own_of = mid * own, right_of = above * right;
-      const T size = std::fabs(left_of) + std::fabs(own_of) + std::fabs(right_of) + std::fabs(wanted);
-      misfit.componentwise = std::fabs(wanted - left_of - own_of - right_of) / larger(size, T(least));
+      const Real size = absolute(left_of) + absolute(own_of) + absolute(right_of) + absolute(wanted);
+      misfit.componentwise = absolute(wanted - left_of - own_of - right_of) / larger(size, Real(least));
       return misfit;
     }
-    misfit.componentwise = misfit.residual / larger(terms, T(least));
+    misfit.componentwise = misfit.residual / larger(terms, Real(least));
     return misfit;
   }
 };
@@ -113,24 +124,24 @@ TESELA_BOTH inline Verdict<T> verdict_on(const SystemResidual<T>& whole, index_t
 template <class T, class L>
 struct DemoteElement {
   SystemView<const T> r;
-  const SystemResidual<T>* whole;
+  const SystemResidual<real_t<T>>* whole;
   index_t next;
   SystemView<L> y;
   TESELA_BOTH void operator()(index_t e, index_t s) const {
-    const T factor = whole[s * next].correction;
-    y(e, s) = factor == T(0) ? L(0) : static_cast<L>(r(e, s) * factor);
+    const real_t<T> factor = whole[s * next].correction;
+    y(e, s) = factor == 0 ? L(0) : static_cast<L>(r(e, s) * factor);
   }
 };
 
 template <class T, class L>
 struct CorrectElement {
   SystemView<const L> y;
-  const SystemResidual<T>* whole;
+  const SystemResidual<real_t<T>>* whole;
   index_t next;
   SystemView<T> x;
   TESELA_BOTH void operator()(index_t e, index_t s) const {
-    const T factor = whole[s * next].correction;
-    if (factor != T(0)) x(e, s) += static_cast<T>(y(e, s)) / factor;
+    const real_t<T> factor = whole[s * next].correction;
+    if (factor != 0) x(e, s) += static_cast<T>(y(e, s)) / factor;
   }
 };
 

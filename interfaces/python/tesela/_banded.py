@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _tesela
-from ._arrays import Array, each, fail, finite, matrix, plain, real, warn
+from ._arrays import Array, each, fail, finite, matrix, numbers, plain, real, warn
 
 __all__ = ["cho_solve_banded", "cholesky_banded", "eig_banded", "eigh", "eigh_tridiagonal", "eigvals_banded",
            "eigvalsh", "eigvalsh_tridiagonal", "solve_banded", "solveh_banded"]
@@ -230,7 +230,7 @@ def eigh(a: ArrayLike, b: ArrayLike | None = None, *, lower: bool = True, eigval
                              subset_by_value=subset_by_value)
         return found if eigvals_only else tuple(found)
 
-    stacks = [matrix(a, "a")] + ([] if b is None else [matrix(b, "b")])
+    stacks = [matrix(x, name, convert=numbers) for x, name in ((a, "a"), (b, "b")) if x is not None]
     return each(solve, (2,) * len(stacks), *stacks)
 
 

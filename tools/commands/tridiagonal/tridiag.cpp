@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <complex>
 #include <optional>
 
 namespace tesela::cli {
@@ -47,6 +48,12 @@ void resolve(Options& o) {
           "only --method auto refines");
   require(o.automatic() || !input.equilibrate, "tridiag", "--equilibrate",
           "only --method auto scales rows and columns");
+  require_holds_numbers("tridiag", o.common, {{"--out", &o.out}});
+  if (o.common.complex()) {
+    const auto rows = bench::tridiag_table<std::complex<double>>();
+    const bool has = std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == o.row(); });
+    require(has, "tridiag", o.refine >= 0 ? "--refine" : "--method", o.row(), " has no complex numbers: use auto");
+  }
   require(!o.refines() || !input.equilibrate, "tridiag", "--equilibrate",
           "--refine and --precision mixed do not scale columns");
   require(o.cut < 0 || o.method == "cr-hybrid" || o.method == "cr-pcr" || o.method == "cr-rd", "tridiag", "--cut",
@@ -190,15 +197,17 @@ const Command tridiag_command(
                      "correct X by its residual at most K times, until the backward error is a rounding error "
                      "(default: not at all; with --precision mixed 30 times)")
           ->transform(cli::non_negative());
-      o->common.add_to(app, {.mixed = true});
+      o->common.add_to(app, {.mixed = true, .complex = true});
       app.footer(
           "If a matrix is singular, the status and the checks name its row, and its number in a batch, both from\n"
           "0; X is not written.\n"
           "Examples:\n"
           "  tesela tridiag --n 1000000 --known --json -\n"
           "  tesela tridiag --n 512 --batch 65536 --interleaved --precision s\n"
+          "  tesela tridiag --n 100000 --random uniform --precision z\n"
           "  tesela tridiag --dl dl.npy --d d.npy --du du.npy --b b.npy --out x.npy");
-      return std::function<int()>([o] { return run_in_precision(*o, run_tridiag<float>, run_tridiag<double>); });
+      return std::function<int()>(
+          [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run_tridiag<T>(options); }); });
     });
 
 }  // namespace

@@ -110,7 +110,7 @@ class SystemsSolver {
     for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch) {
       TridiagBlock<T>& block = blocks_[i];
       const TridiagonalPlan plan =
-          plan_tridiagonal(runtime_, o.solver(), block.n, block.systems(), wanted_tiles(o, block.batch));
+          plan_tridiagonal(runtime_, o.solver(), block.n, block.systems(), wanted_tiles(o, block.batch), is_complex<T>);
       const bool one_matrix = block.batch > 1 && (!o.automatic() || o.input.rhs != 1);
       tiles_.push_back(cut(runtime_, block, o.input.options().systems, {plan.along, plan.across, one_matrix}));
       largest_ = {std::max(largest_.along, plan.along), std::max(largest_.across, plan.across),
@@ -183,7 +183,7 @@ class SystemsSolver {
       const TridiagBlock<T>& block = blocks_[i];
       for (index_t j = 0; j < block.systems(); ++j) {
         const T* const x = &block.x(0, j);
-        if (std::all_of(x, x + block.n, [](T value) { return std::isfinite(value); })) continue;
+        if (std::all_of(x, x + block.n, [](T value) { return is_finite(value); })) continue;
         const std::size_t p = first + (tiles_[i].parts.size() > 1 ? static_cast<std::size_t>(j / block.rhs) : 0);
         solver_.prepare();
         Failure failure = locate(solve_part(p), p);

@@ -239,23 +239,26 @@ TridiagSolver<T> by_thomas(TridiagProblem<T>& p) {
 template <class T>
 void TridiagProblem<T>::restore(SystemsIn systems, Parts& parts) {
   if (data == nullptr) return restore_parts(parts);
-  const BenchTiles<T> tiles{*data, systems};
-  if (const auto arrays = host(systems))
-    tiles.map(parts, *arrays, solves);
-  else
-    tiles.generate(parts, solves);
+  if constexpr (!is_complex<T>) {
+    const BenchTiles<T> tiles{*data, systems};
+    if (const auto arrays = host(systems))
+      tiles.map(parts, *arrays, solves);
+    else
+      tiles.generate(parts, solves);
+  }
 }
 
 template <class T>
 std::vector<TridiagMethod<T>> tridiag_table() {
   using Place = typename TridiagMethod<T>::Place;
   std::vector<TridiagMethod<T>> rows;
-  for (const auto& one : tridiagonal_methods())
+  for (const auto& one : tridiagonal_methods().first(is_complex<T> ? 3 : tridiagonal_methods().size()))
     rows.push_back({std::string(one.name), std::string(one.about), Place::graph,
                     [method = one.value](auto& p) { return by_method(p, method, p.options.systems.systems); }});
-  for (const std::string& name : refinements)
-    rows.push_back({name, "tridiagonal_solve_refined", Place::graph,
-                    [name](TridiagProblem<T>& p) { return by_refinement(p, name == "mixed"); }});
+  if constexpr (!is_complex<T>)
+    for (const std::string& name : refinements)
+      rows.push_back({name, "tridiagonal_solve_refined", Place::graph,
+                      [name](TridiagProblem<T>& p) { return by_refinement(p, name == "mixed"); }});
   return rows;
 }
 
@@ -329,6 +332,12 @@ double check_peer(const std::string& peer, const TridiagProblem<T>& p, const Tri
   template double check_peer(const std::string&, const TridiagProblem<T>&, const TridiagAnswer<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+#define TESELA_INSTANTIATE(T)                                  \
+  template void TridiagProblem<T>::restore(SystemsIn, Parts&); \
+  template std::vector<TridiagMethod<T>> tridiag_table();
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::bench

@@ -193,6 +193,8 @@ void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>&
   template void write_solution(const std::string&, const std::vector<TridiagBlock<T>>&, Report&);
 TESELA_TRIDIAG_PROBLEM(float)
 TESELA_TRIDIAG_PROBLEM(double)
+TESELA_TRIDIAG_PROBLEM(std::complex<float>)
+TESELA_TRIDIAG_PROBLEM(std::complex<double>)
 #undef TESELA_TRIDIAG_PROBLEM
 
 }  // namespace tesela::cli

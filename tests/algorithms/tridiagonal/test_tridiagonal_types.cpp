@@ -1,0 +1,184 @@
+#include "tests/support/shared_runtime.hpp"
+#include "tests/support/test.hpp"
+#include "tools/checks/tridiagonal_error.hpp"
+#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
+
+// Tridiagonal systems of real and complex numbers: one body for four types.
+
+using namespace tesela;
+using namespace tesela::test;
+using kernels::TridiagonalGenerator;
+
+namespace {
+
+/// Systems side by side in columns, with one matrix for each or one for all.
+template <class T>
+struct Systems {
+  HostMatrix<T> dl, d, du, b;
+};
+
+template <class T>
+Systems<T> systems(TridiagonalKind kind, index_t n, index_t k, index_t matrices, bool periodic = false) {
+  const TridiagonalGenerator<T> element{kind, n, 3, periodic};
+  const auto band = [&](const auto& part) {
+    return filled<T>({n, matrices}, [&](index_t i, index_t j) { return part(element(i, j)); });
+  };
+  return {band([](const auto& row) { return row.dl; }), band([](const auto& row) { return row.d; }),
+          band([](const auto& row) { return row.du; }), generate<T>({n, k}, {.pattern = Pattern::uniform, .seed = 9})};
+}
+
+template <class T>
+HostMatrix<T> transposed(const HostMatrix<T>& a) {
+  return filled<T>({a.cols(), a.rows()}, [&](index_t i, index_t j) { return a(j, i); });
+}
+
+/// Returns the largest error of all systems of X in columns.
+template <class T>
+TridiagonalError error_of(const Systems<T>& s, const HostMatrix<T>& x, bool periodic = false) {
+  TridiagonalError worst_of_all;
+  for (index_t j = 0; j < x.cols(); ++j) {
+    const index_t of = s.d.cols() == 1 ? 0 : j;
+    const auto column = [](const HostMatrix<T>& a, index_t k) { return SpacedNumbers<T>{a.data() + k * a.ld()}; };
+    const auto error = tridiagonal_error(TridiagonalSystem<T>{
+        x.rows(), column(s.dl, of), column(s.d, of), column(s.du, of), column(s.b, j), column(x, j), periodic});
+    worst_of_all.residual = worse(worst_of_all.residual, error.residual);
+    worst_of_all.residual_equilibrated = worse(worst_of_all.residual_equilibrated, error.residual_equilibrated);
+  }
+  return worst_of_all;
+}
+
+constexpr TridiagonalKind kinds[] = {TridiagonalKind::uniform, TridiagonalKind::dominant, TridiagonalKind::toeplitz,
+                                     TridiagonalKind::zero_diagonal};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("systems of every kind, layout and tiling have small residuals", "", float, double,
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const TridiagonalKind kind : kinds)
+    for (const auto& [n, k, matrices] : {std::array<index_t, 3>{1, 1, 1},
+                                         {2, 3, 3},
+                                         {3, 2, 1},
+                                         {127, 1, 1},
+                                         {128, 5, 5},
+                                         {129, 5, 1},
+                                         {1000, 9, 9},
+                                         {1001, 4, 1}})
+      for (const index_t along : {index_t{1 << 20}, index_t{100}, index_t{7}})
+        for (const bool in_rows : {false, true}) {
+          if (along == 7 && n > 200) continue;
+          CAPTURE(static_cast<int>(kind), n, k, matrices, along, in_rows);
+          const Systems<T> s = systems<T>(kind, n, k, matrices);
+          const auto tiles = [&](const HostMatrix<T>& a) {
+            const index_t across = std::min<index_t>(a.cols(), 3);
+            const HostMatrix<T> stored = in_rows ? transposed(a) : a.clone();
+            TileMatrix<T> tiled(runtime(), stored.rows(), stored.cols(),
+                                in_rows ? TileShape{across, along} : TileShape{along, across});
+            tiled.copy_from(stored.data(), stored.ld());
+            return tiled;
+          };
+          const Tridiagonal<T> A{tiles(s.dl), tiles(s.d), tiles(s.du)};
+          const TileMatrix<T> X = tiles(s.b);
+          Graph g(runtime());
+          tridiagonal_solve(g, A, X, {.systems = in_rows ? SystemsIn::rows : SystemsIn::columns});
+          REQUIRE(g.wait().ok());
+          HostMatrix<T> x(X.m(), X.n());
+          X.copy_to(x.data(), x.ld());
+          CHECK(error_of(s, in_rows ? transposed(x) : x.clone()).residual <= tridiagonal_residual_bound<T>);
+        }
+}
+
+TEMPLATE_TEST_CASE("systems in memory are solved and checked, also periodic ones", "", float, double,
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const TridiagonalKind kind : kinds)
+    for (const bool periodic : {false, true})
+      for (const auto& [n, k, matrices] :
+           {std::array<index_t, 3>{3, 1, 1}, {60, 4, 4}, {5000, 1, 1}, {700, 30, 30}, {200000, 1, 1}}) {
+        CAPTURE(static_cast<int>(kind), periodic, n, k);
+        const Systems<T> s = systems<T>(kind, n, k, matrices, periodic);
+        HostMatrix<T> x = s.b.clone();
+        const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
+        const CheckedSolve solved =
+            tridiagonal_solve<T>(runtime(), view(s.dl), view(s.d), view(s.du), MatrixView(x), {.periodic = periodic});
+        REQUIRE(solved.good());
+        const TridiagonalError error = error_of(s, x, periodic);
+        CHECK(error.residual <= tridiagonal_residual_bound<T>);
+        CHECK(error.residual_equilibrated <= tridiagonal_equilibrated_bound<T>);
+        if (kind == TridiagonalKind::dominant) CHECK(solved.condition.value < 100);
+      }
+}
+
+TEMPLATE_TEST_CASE("the condition of a nearly singular system is large, and a singular system has a place", "", float,
+                   double, std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  const index_t n = 500;
+  const auto solve = [](const Systems<T>& s, HostMatrix<T>& x) {
+    const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
+    x = s.b.clone();
+    return tridiagonal_solve<T>(runtime(), view(s.dl), view(s.d), view(s.du), MatrixView(x));
+  };
+  HostMatrix<T> x;
+  Systems<T> s = systems<T>(TridiagonalKind::near_singular, n, 1, 1);
+  const CheckedSolve near = solve(s, x);
+  CHECK(near.good());
+  CHECK(near.condition.value * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) > 1e-4);
+  s = systems<T>(TridiagonalKind::dominant, n, 3, 3);
+  s.dl(40, 1) = s.d(40, 1) = s.du(40, 1) = T(0);
+  CHECK(!solve(s, x).status.ok());
+  s = systems<T>(TridiagonalKind::dominant, n, 3, 3);
+  s.du(77, 2) = T(std::numeric_limits<real_t<T>>::quiet_NaN());
+  if constexpr (is_complex<T>) s.du(77, 2) = T(1, std::numeric_limits<real_t<T>>::infinity());
+  const CheckedSolve strange = solve(s, x);
+  CHECK(strange.status.info == 78 + 2 * n);
+  CHECK(!strange.input_finite);
+}
+
+TEMPLATE_TEST_CASE("units that differ by far are equilibrated", "", float, double, std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  const index_t n = 300;
+  const int range = sizeof(real_t<T>) == 8 ? 400 : 40;
+  Systems<T> s = systems<T>(TridiagonalKind::dominant, n, 1, 1);
+  for (index_t i = 0; i < n; ++i) {
+    const auto unit = [&](index_t j) { return static_cast<int>(37 * j % (2 * range)) - range; };
+    s.dl(i, 0) = times_power_of_two(s.dl(i, 0), i > 0 ? unit(i - 1) : 0);
+    s.d(i, 0) = times_power_of_two(s.d(i, 0), unit(i));
+    s.du(i, 0) = times_power_of_two(s.du(i, 0), i < n - 1 ? unit(i + 1) : 0);
+  }
+  HostMatrix<T> x = s.b.clone();
+  const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
+  const CheckedSolve solved = tridiagonal_solve<T>(runtime(), view(s.dl), view(s.d), view(s.du), MatrixView(x));
+  CHECK(solved.good());
+  CHECK(error_of(s, x).residual_equilibrated <= tridiagonal_equilibrated_bound<T>);
+}
+
+TEMPLATE_TEST_CASE("Thomas and gtsv solve one system in any tiles; other methods have no complex numbers", "", float,
+                   double, std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  const Systems<T> s = systems<T>(TridiagonalKind::dominant, 500, 3, 1);
+  const auto tiles = [](const HostMatrix<T>& a) {
+    TileMatrix<T> tiled(runtime(), a.rows(), a.cols(), {70, 2});
+    tiled.copy_from(a.data(), a.ld());
+    return tiled;
+  };
+  const Tridiagonal<T> A{tiles(s.dl), tiles(s.d), tiles(s.du)};
+  for (const TridiagonalMethod method : {TridiagonalMethod::lapack, TridiagonalMethod::thomas}) {
+    const TileMatrix<T> X = tiles(s.b);
+    Graph g(runtime());
+    tridiagonal_solve_by(g, A, X, {.method = method});
+    REQUIRE(g.wait().ok());
+    HostMatrix<T> x(500, 3);
+    X.copy_to(x.data(), x.ld());
+    CHECK(error_of(s, x).residual <= tridiagonal_residual_bound<T>);
+  }
+  if constexpr (is_complex<T>) {
+    Graph g(runtime());
+    for (const TridiagonalMethod method : {TridiagonalMethod::cyclic_reduction, TridiagonalMethod::pcr})
+      CHECK_THROWS_WITH(tridiagonal_solve_by(g, A, tiles(s.b), {.method = method}), ContainsSubstring("complex"));
+  }
+}
