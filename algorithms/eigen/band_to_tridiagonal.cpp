@@ -1,4 +1,5 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 
 #include <algorithm>
@@ -10,13 +11,14 @@ using namespace kernels;
 template <class T>
 BulgeChase<T>::BulgeChase(Graph& g, const SymmetricBand<T>& band, const BulgeOptions& options)
     : band_(band),
-      plan_(bulge_plan(g.runtime(), band.order(), band.half_width(), band.tiles().tile_shape().nb, sizeof(T), options)),
-      reflectors_(g.runtime(), g.runtime(), plan_, options),
+      plan_(bulge_plan(workers_for<T>(g.runtime()), band.order(), band.half_width(), band.tiles().tile_shape().nb,
+                       sizeof(T), options)),
+      reflectors_(g.runtime(), workers_for<T>(g.runtime()), plan_, options),
       none_(g.runtime(), 1, 1, {1, 1}) {
   none_(0, 0).write()(0, 0) = T(0);
   const TileMatrix<T>& tiles = band_.tiles();
   std::vector<Tile<T>> touched;
-  const Priority where = chase_priority(chases_on_gpu(g.runtime(), plan_.b), options.priority);
+  const Priority where = chase_priority(chases_on_gpu(workers_for<T>(g.runtime()), plan_.b), options.priority);
   const Shape room = chase_work(plan_);
   for (index_t group = 0; group < plan_.groups(); ++group)
     for (index_t w = plan_.first_window(group); w <= plan_.last_window(group); ++w) {
@@ -34,9 +36,13 @@ BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const Bul
   return BulgeChase<T>(g, B, options);
 }
 
-template class BulgeChase<float>;
-template class BulgeChase<double>;
-template BulgeChase<float> band_to_tridiagonal(Graph&, const SymmetricBand<float>&, const BulgeOptions&);
-template BulgeChase<double> band_to_tridiagonal(Graph&, const SymmetricBand<double>&, const BulgeOptions&);
+#define TESELA_INSTANTIATE(T)   \
+  template class BulgeChase<T>; \
+  template BulgeChase<T> band_to_tridiagonal(Graph&, const SymmetricBand<T>&, const BulgeOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

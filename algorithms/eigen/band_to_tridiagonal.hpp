@@ -8,15 +8,16 @@
 
 namespace tesela {
 
-/// The reduction B = Q T Q^T. It shares the band's tiles.
+/// The reduction B = Q T Q^H. It shares the band's tiles.
 template <class T>
 class BulgeChase {
  public:
-  /// Return T: its diagonal (n) and off-diagonal (n - 1). They wait for the tasks that write T.
+  /// Return T: its diagonal (n), whose imaginary parts are 0, and its off-diagonal (n - 1), whose last elements may be
+  /// complex. They wait for the tasks that write T.
   std::vector<T> diagonal() const { return band_.diagonal(0); }
   std::vector<T> off_diagonal() const { return band_.diagonal(1); }
 
-  /// Inserts X = Q X or X = Q^T X; may be called any number of times.
+  /// Inserts X = Q X or, unless `op` is none, X = Q^H X; may be called any number of times.
   ///
   /// X       n x any in any tiles. The columns of each tile column form one task per bundle of sweeps; about 100
   ///         columns suit a core.
@@ -40,7 +41,8 @@ class BulgeChase {
   TileMatrix<T> none_;
 };
 
-/// Inserts the reduction B = Q T Q^T with T tridiagonal and Q orthogonal (LAPACK sbtrd, lower): 6 b n^2 flops.
+/// Inserts the reduction B = Q T Q^H with T tridiagonal and Q orthogonal or unitary (LAPACK sbtrd or hbtrd, lower): 6 b
+/// n^2 flops.
 ///
 /// B        overwritten; T occupies rows 0 and 1 of its storage. A factor 2^k in B scales T exactly. NaN and infinite
 ///          elements spread.

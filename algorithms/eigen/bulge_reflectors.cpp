@@ -1,5 +1,6 @@
 #include <tesela/algorithms/eigen/bulge_reflectors.hpp>
 #include <tesela/algorithms/eigen/internal/eig_plan.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 #include <tesela/runtime/require.hpp>
 
@@ -130,7 +131,7 @@ void BulgeReflectors<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
   if (X.n() == 0) return;
   const index_t height = X.tile_shape().mb, bundles = blocks_.bundles();
   const Shape forming = form_bulge_blocks_work(blocks_), applying = apply_bulge_blocks_work(blocks_, sizeof(T));
-  const bool gpu = g.runtime().gpus() > 0 && gpu_applies(blocks_);
+  const bool gpu = workers_for<T>(g.runtime()).gpus > 0 && gpu_applies(blocks_);
   std::vector<Tile<T>> kept, column;
   for (index_t i = 0; i < bundles; ++i) {
     const index_t bundle = op == Op::none ? bundles - 1 - i : i, first = (blocks_.first_sweep(bundle) + 1) / height;
@@ -164,5 +165,7 @@ index_t band_window(const WorkerCounts& workers, index_t n, index_t half_width) 
 
 template class BulgeReflectors<float>;
 template class BulgeReflectors<double>;
+template class BulgeReflectors<std::complex<float>>;
+template class BulgeReflectors<std::complex<double>>;
 
 }  // namespace tesela

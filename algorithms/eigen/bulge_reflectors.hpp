@@ -31,7 +31,7 @@ class BulgeReflectors {
   /// Returns the tile of a group's reflectors in a window, which a task of the chase writes.
   Tile<T> tile(index_t group, index_t window) const;
 
-  /// Inserts X = Q X or X = Q^T X, as BulgeChase::apply. Throws ArgumentError for another height of X, and if the
+  /// Inserts X = Q X or X = Q^H X, as BulgeChase::apply. Throws ArgumentError for another height of X, and if the
   /// reflectors were not kept.
   void apply(Graph& g, Op op, const TileMatrix<T>& X) const;
 

@@ -63,7 +63,7 @@ void BandReduction<T>::finish_block(Graph& g) {
 /// Inserts one task that reduces A to tridiagonal form; its device keeps A.
 template <class T>
 void BandReduction<T>::reduce_at_once(Graph& g, const Tile<T>& A, const Tile<T>& band, index_t block) {
-  const bool gpu = g.runtime().gpus() > 0;
+  const bool gpu = workers_for<T>(g.runtime()).gpus > 0;
   const Priority where{highest_priority, gpu, gpu ? 0 : -1};
   block = std::max(block, ceil_div(n_, max_tiles_of_v));
   std::vector<Tile<T>> reflectors;
@@ -92,12 +92,13 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
                                 const ReduceToBandOptions& options)
     : n_(A.n()), half_width_(B.half_width()), vectors_(options.vectors) {
   Runtime& runtime = g.runtime();
-  const bool gpu = runtime.gpus() > 0;
+  const WorkerCounts workers = workers_for<T>(runtime);
+  const bool gpu = workers.gpus > 0;
   const Priority next_panel{highest_priority, gpu, gpu ? 0 : -1};
   const TileMatrix<T>& band = B.tiles();
   const index_t n = n_, b = half_width_, w = std::min(A.tile_shape().nb, std::max<index_t>(n, 1)),
                 band_width = std::min(band.tile_shape().nb, std::max<index_t>(n, 1));
-  const auto [block, update, parts] = Sizes(runtime, n, b, A.nt(), options);
+  const auto [block, update, parts] = Sizes(workers, n, b, A.nt(), options);
   band.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>(on_gpu, {T(0), 1}, tile); });
   if (n == 0) return;
   if (at_once(n, b, A.nt()) && band.nt() == 1) {
@@ -105,8 +106,8 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
     g.forget(A(0, 0));
     return;
   }
-  if (gpu)  // GPUs are faster with full squares
-    for (index_t j = 0; j < A.nt(); ++j) g.insert<MirrorTile<T>>(on_gpu_of(j), {j * w}, A(0, j));
+  if constexpr (!is_complex<T>)  // GPUs are faster with full squares
+    for (index_t j = 0; gpu && j < A.nt(); ++j) g.insert<MirrorTile<T>>(on_gpu_of(j), {j * w}, A(0, j));
 
   const auto P = TileMatrix<T>(runtime, n, b, {n, b}, "P"), W = TileMatrix<T>(runtime, n, parts * b, {n, b}, "W"),
              none = TileMatrix<T>(runtime, b, b, {b, b}, "none");
@@ -264,11 +265,14 @@ BandReduction<T> reduce_to_band(Graph& g, const TileMatrix<T>& A, const Symmetri
   return BandReduction<T>(g, A, band, options);
 }
 
-template class BandReduction<float>;
-template class BandReduction<double>;
-template BandReduction<float> reduce_to_band(Graph&, const TileMatrix<float>&, const SymmetricBand<float>&,
-                                             const ReduceToBandOptions&);
-template BandReduction<double> reduce_to_band(Graph&, const TileMatrix<double>&, const SymmetricBand<double>&,
-                                              const ReduceToBandOptions&);
+#define TESELA_INSTANTIATE(T)                                                                     \
+  template class BandReduction<T>;                                                                \
+  template BandReduction<T> reduce_to_band(Graph&, const TileMatrix<T>&, const SymmetricBand<T>&, \
+                                           const ReduceToBandOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

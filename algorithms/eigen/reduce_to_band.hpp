@@ -20,12 +20,12 @@ struct ReduceToBandOptions {
   bool vectors = true;  ///< whether to keep V, for apply()
 };
 
-/// The reduction A = Q B Q^T, where B is a symmetric band matrix of half-width b.
+/// The reduction A = Q B Q^H, where B is a symmetric or Hermitian band matrix of half-width b.
 template <class T>
 class BandReduction {
  public:
-  /// Inserts X = Q X or X = Q^T X. X is n x any, in tiles of whole columns. Throws ArgumentError for other shapes, and
-  /// if the vectors were not kept.
+  /// Inserts X = Q X or, unless `op` is none, X = Q^H X. X is n x any, in tiles of whole columns. Throws ArgumentError
+  /// for other shapes, and if the vectors were not kept.
   void apply(Graph& g, Op op, const TileMatrix<T>& X) const;
 
   /// Return the order of A and the half-width of B.
@@ -46,9 +46,10 @@ class BandReduction {
   std::vector<TileMatrix<T>> work_, z_;  // kept until the graph has run
 };
 
-/// Inserts the reduction A = Q B Q^T (first half of LAPACK's sytrd_2stage): 4/3 n^3 flops.
+/// Inserts the reduction A = Q B Q^H (first half of LAPACK's sytrd_2stage or hetrd_2stage): 4/3 n^3 flops.
 ///
-/// A        symmetric n x n in tiles of whole columns; each tile has a multiple of b columns, or all. The lower
+/// A        symmetric or Hermitian n x n in tiles of whole columns; each tile has a multiple of b columns, or all. The
+/// lower
 ///          triangle is read; all of A is overwritten. Its elements should have size 1, because products of two of them
 ///          occur.
 /// band     becomes B, with zeros in the space for bulges; its half-width is b.

@@ -28,7 +28,7 @@ template <class T>
 void apply_reflectors(Graph& g, Op op, const std::vector<ReflectorBlock<T>>& blocks, const TileMatrix<T>& X) {
   if (blocks.empty() || X.n() == 0) return;
   const index_t wide = std::min(X.n(), X.tile_shape().nb), columns = blocks.front().v.n();
-  const Tile<T> work = g.scratch<T>(columns, g.runtime().gpus() > 0 ? 2 * wide : wide, 1);
+  const Tile<T> work = g.scratch<T>(columns, workers_for<T>(g.runtime()).gpus > 0 ? 2 * wide : wide, 1);
   const Products of_q = products<T>(g, X.m(), wide, columns);
   const auto apply_one = [&](const ReflectorBlock<T>& block, index_t j) {
     if (block.columns > 0)
@@ -37,7 +37,7 @@ void apply_reflectors(Graph& g, Op op, const std::vector<ReflectorBlock<T>>& blo
                                   work, of_q.work);
   };
   for (index_t j = 0; j < X.nt(); ++j)
-    if (op == Op::transpose)
+    if (op != Op::none)
       for (const ReflectorBlock<T>& block : blocks) apply_one(block, j);
     else
       for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) apply_one(*block, j);
@@ -48,6 +48,8 @@ void apply_reflectors(Graph& g, Op op, const std::vector<ReflectorBlock<T>>& blo
   template void apply_reflectors(Graph&, Op, const std::vector<ReflectorBlock<T>>&, const TileMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

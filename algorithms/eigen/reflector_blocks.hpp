@@ -7,7 +7,7 @@
 
 namespace tesela {
 
-/// Panels of reflectors side by side, I - V T V^T: V is (n - top) x columns with its zeros and ones.
+/// Panels of reflectors side by side, I - V T V^H: V is (n - top) x columns with its zeros and ones.
 template <class T>
 struct ReflectorBlock {
   index_t top;           ///< first row
@@ -32,7 +32,8 @@ index_t reflector_columns(const WorkerCounts& workers, index_t n, bool vectors);
 template <class T>
 void join_reflectors(Graph& g, const ReflectorBlock<T>& block, index_t width);
 
-/// Inserts X = Q X or X = Q^T X for Q = the product of the blocks. X is n x any, in tiles of whole columns.
+/// Inserts X = Q X or, unless `op` is none, X = Q^H X for Q = the product of the blocks. X is n x any, in tiles of
+/// whole columns.
 template <class T>
 void apply_reflectors(Graph& g, Op op, const std::vector<ReflectorBlock<T>>& blocks, const TileMatrix<T>& X);
 

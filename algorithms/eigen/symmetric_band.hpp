@@ -9,9 +9,9 @@
 
 namespace tesela {
 
-/// A symmetric band matrix B of order n and half-width b with space for bulges: a 2b x n TileMatrix in one tile row,
-/// with B(i, j), i >= j, in row i - j of column j (LAPACK's lower band storage). Other elements are not read. A tile
-/// has a multiple of b columns, at least 2b, unless one tile has all columns.
+/// A symmetric or Hermitian band matrix B of order n and half-width b with space for bulges: a 2b x n TileMatrix in one
+/// tile row, with B(i, j), i >= j, in row i - j of column j (LAPACK's lower band storage). Other elements are not read.
+/// A tile has a multiple of b columns, at least 2b, unless one tile has all columns.
 template <class T>
 class SymmetricBand {
  public:

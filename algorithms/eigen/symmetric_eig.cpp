@@ -5,6 +5,8 @@
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
+#include <tesela/algorithms/support/internal/real_diagonal.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
@@ -50,8 +52,8 @@ void by_lapack(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEi
   HostMatrix<T> a(n, n);
   A.copy_to(a.data(), a.ld());
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < j; ++i) a(i, j) = a(j, i);
-  std::vector<T> values(static_cast<std::size_t>(n));
+    for (index_t i = 0; i < j; ++i) a(i, j) = conj(a(j, i));
+  std::vector<real_t<T>> values(static_cast<std::size_t>(n));
   {
     const blas::Threads threads(blas::threads_for(n, std::max(1, g.runtime().cpus())));
     const int info = lapack::syevd(n, a.data(), a.ld(), values.data(), o.vectors);
@@ -93,7 +95,8 @@ bool solve_in_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const Sym
                        SymmetricEig<T>& result) {
   const index_t n = A.n();
   Runtime& runtime = g.runtime();
-  std::vector<T> values(static_cast<std::size_t>(n));
+  const bool gpu = workers_for<T>(runtime).gpus > 0;
+  std::vector<real_t<T>> values(static_cast<std::size_t>(n));
   std::optional<TileMatrix<T>> whole;  // if A has several tiles
   if (A.nt() > 1) {
     whole = detail::one_tile<T>(runtime, n, n, "A");
@@ -102,9 +105,10 @@ bool solve_in_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const Sym
   }
   const TileMatrix<T>& one = whole ? *whole : A;
   if (n > 0) {
-    const auto w = detail::one_tile<T>(runtime, n, 1, "values");
-    g.insert<Syevd<T>>(on_gpu, {o.vectors}, one(0, 0), w(0, 0),
-                       g.scratch<T>(syevd_work<T>(runtime.gpus() > 0, n, o.vectors), 1), g.status());
+    const auto w = detail::one_tile<real_t<T>>(runtime, n, 1, "values");
+    index_t work = 1;
+    if constexpr (!is_complex<T>) work = syevd_work<T>(gpu, n, o.vectors);
+    g.insert<Syevd<T>>(on_gpu, {o.vectors}, one(0, 0), w(0, 0), g.scratch<T>(work, 1), g.status());
     if (const Status status = g.wait(); !status.ok()) {
       result.status = {SymmetricEigStatus::Verdict::not_converged, status.info, status.info};
       return true;
@@ -112,10 +116,12 @@ bool solve_in_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const Sym
     w.copy_to(values.data(), n);
   }
   if (!o.vectors) std::sort(values.begin(), values.end());
-  if (runtime.gpus() > 0 && o.vectors && n > 0) {
-    const double most = 16 * std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
-    if (!std::is_sorted(values.begin(), values.end()) || !(largest_overlap(g, one(0, 0)) <= most)) return false;
-  }
+  if constexpr (!is_complex<T>)
+    if (gpu && o.vectors && n > 0) {
+      const double most =
+          16 * std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+      if (!std::is_sorted(values.begin(), values.end()) || !(largest_overlap(g, one(0, 0)) <= most)) return false;
+    }
   const IndexRange range = detail::select(result, values, exponent, o);
   if (!o.vectors) return true;
   result.vectors.emplace(runtime, n, range.size(), TileShape{std::max<index_t>(n, 1), std::max<index_t>(n, 1)}, "X");
@@ -134,7 +140,6 @@ index_t most_columns(index_t n) {
 /// Throws EnvironmentError for a task that exceeds the memory of each GPU, which would wait forever. The caller has
 /// checked the host's memory.
 void require_gpu_memory(const Runtime& runtime, index_t n, const MemoryPlan& plan) {
-  if (runtime.gpus() == 0) return;
   const MemoryRoom room{std::numeric_limits<double>::infinity(),
                         static_cast<double>(runtime.device_bytes()) / runtime.gpus()};
   if (const std::string why = misfit(plan, room); !why.empty())
@@ -143,7 +148,7 @@ void require_gpu_memory(const Runtime& runtime, index_t n, const MemoryPlan& pla
 
 /// Copies the counts of the tridiagonal solver. Returns whether it failed, after setting the status.
 template <class T>
-bool failed(const TridiagonalEigResult<T>& found, SymmetricEig<T>& result) {
+bool failed(const TridiagonalEigResult<real_t<T>>& found, SymmetricEig<T>& result) {
   result.iterations = found.iterations, result.sweeps = found.sweeps;
   result.deflated = found.deflated, result.merges = found.merges;
   if (!found.status.ok())
@@ -158,21 +163,21 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
   const bool all = !o.positions && std::isinf(o.low) && std::isinf(o.high);
   IndexRange range{0, n};
   if (!o.vectors || !all) {
-    const TridiagonalEigResult<T> found = stages.eigenvalues();
+    const TridiagonalEigResult<real_t<T>> found = stages.eigenvalues();
     if (failed(found, result)) return;
     range = detail::select(result, found.values, exponent, o);
   }
   if (!o.vectors) return;
-  const index_t wide = eigenvectors_tile(g.runtime(), n, range.size());
+  const index_t wide = eigenvectors_tile(workers_for<T>(g.runtime()), n, range.size());
   result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), wide}, "X");
-  const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
+  const TridiagonalEigResult<real_t<T>> found = stages.eigenvectors(g, *result.vectors, range);
   if (failed(found, result)) return;
   if (all) return static_cast<void>(detail::select(result, found.values, exponent, o));
   // With limits the result keeps the values that were compared with the limits.
   if (std::isfinite(o.low) || std::isfinite(o.high)) return;
   // These values belong to the vectors; they differ from the values above by rounding errors.
   std::transform(found.values.begin(), found.values.end(), result.values.begin(),
-                 [&](T value) { return std::ldexp(static_cast<double>(value), exponent); });
+                 [&](real_t<T> value) { return std::ldexp(static_cast<double>(value), exponent); });
 }
 
 /// Returns the largest norm of a column, which is at least ||T||_2 / sqrt 3.
@@ -273,8 +278,10 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   check(A.n(), options);
   if (A.m() != A.n() || A.mt() > 1)
     refuse("A", to_string(Shape{A.m(), A.n()}) + "; it must be square, in tiles of whole columns");
-  require_gpu_memory(g.runtime(), A.n(),
-                     plan_symmetric_eig(g.runtime(), A.n(), sizeof(T), options, std::min(A.n(), A.tile_shape().nb)));
+  const WorkerCounts workers = workers_for<T>(g.runtime());
+  if (workers.gpus > 0)
+    require_gpu_memory(g.runtime(), A.n(),
+                       plan_symmetric_eig(workers, A.n(), sizeof(T), options, std::min(A.n(), A.tile_shape().nb)));
   SymmetricEig<T> result;
   const detail::Scan found = detail::scan(g, A);
   if (found.row >= 0) {
@@ -285,9 +292,9 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   if (exponent != 0)
     A.for_each_tile(
         [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>(on_gpu, {-exponent}, tile); });
-  result.method = eig_method(g.runtime(), A.n(), options);
+  result.method = eig_method(workers, A.n(), options);
   if (options.method == EigMethod::automatic && result.method == EigMethod::one_stage &&
-      (A.nt() > 1 || found.half_width <= band_half_width(g.runtime())))
+      (A.nt() > 1 || found.half_width <= band_half_width(workers)))
     result.method = EigMethod::two_stage;
   const auto stages = [&](const TileMatrix<T>& of) {
     const index_t band = result.method == EigMethod::one_stage ? 1 : options.band;
@@ -301,7 +308,7 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
     by_lapack(g, A, exponent, options, result);
   } else if (result.method == EigMethod::one_task) {
     const std::optional<TileMatrix<T>> kept =
-        g.runtime().gpus() > 0 && options.vectors ? std::optional(copy(g, A)) : std::nullopt;
+        workers.gpus > 0 && options.vectors ? std::optional(copy(g, A)) : std::nullopt;
     if (!solve_in_one_task(g, A, exponent, options, result)) {
       result.method = EigMethod::two_stage;
       stages(*kept);
@@ -352,21 +359,17 @@ template <class T>
 SymmetricEig<T> solve_here(Runtime& runtime, const MatrixView<T>& a, const SymmetricEigOptions& o) {
   const index_t n = a.rows;
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < j; ++i) a.data[i + j * a.ld] = a.data[j + i * a.ld];
+    for (index_t i = 0; i < j; ++i) a.data[i + j * a.ld] = conj(a.data[j + i * a.ld]);
   SymmetricEig<T> result;
   result.method = EigMethod::lapack;
-  std::vector<T> values(static_cast<std::size_t>(n));
+  std::vector<real_t<T>> values(static_cast<std::size_t>(n));
   if (const int info = lapack::syevd(n, a.data, a.ld, values.data(), o.vectors); info != 0) {
     result.status = {SymmetricEigStatus::Verdict::not_converged, info, info};
     return result;
   }
   const IndexRange range = detail::select(result, values, 0, o);
   if (!o.vectors) return result;
-  for (index_t j = range.begin; j < range.end; ++j) {
-    T* const x = a.data + j * a.ld;
-    const T largest = *std::max_element(x, x + n, [](T u, T v) { return std::abs(u) < std::abs(v); });
-    if (largest < 0) std::transform(x, x + n, x, [](T v) { return -v; });
-  }
+  TurnColumns<T>::cpu({}, {{a.data + range.begin * a.ld, n, range.size(), a.ld}});
   result.vectors.emplace(runtime, n, range.size(), TileShape{n, n}, "X");
   result.vectors->copy_from(a.data + range.begin * a.ld, a.ld);
   return result;
@@ -376,23 +379,28 @@ SymmetricEig<T> solve_here(Runtime& runtime, const MatrixView<T>& a, const Symme
 
 template <class T>
 SymmetricEig<T> symmetric_eig(Runtime& runtime, MatrixView<T> a, const SymmetricEigOptions& options) {
+  if constexpr (is_complex<T>) detail::require_real("symmetric_eig", detail::diagonal_of(a));
   const double products = static_cast<double>(a.rows) * static_cast<double>(a.rows) * static_cast<double>(a.rows);
   if (options.method == EigMethod::automatic && a.rows == a.cols &&
       runs_here(runtime, products, largest_factored_here, a) && has_moderate_size(a, true)) {
     check(a.rows, options);
     return solve_here(runtime, a, options);
   }
-  const auto A = a.in_tiles(runtime, eig_tile(runtime, a.cols, options));
+  const auto A = a.in_tiles(runtime, eig_tile(workers_for<T>(runtime), a.cols, options));
   Graph g(runtime);
   SymmetricEig<T> result = symmetric_eig(g, A, options);
   g.wait();
   return result;
 }
 
-template SymmetricEig<float> symmetric_eig(Runtime&, MatrixView<float>, const SymmetricEigOptions&);
-template SymmetricEig<double> symmetric_eig(Runtime&, MatrixView<double>, const SymmetricEigOptions&);
-template SymmetricEig<float> symmetric_eig(Graph&, const TileMatrix<float>&, const SymmetricEigOptions&);
-template SymmetricEig<double> symmetric_eig(Graph&, const TileMatrix<double>&, const SymmetricEigOptions&);
+#define TESELA_INSTANTIATE(T)                                                                  \
+  template SymmetricEig<T> symmetric_eig(Runtime&, MatrixView<T>, const SymmetricEigOptions&); \
+  template SymmetricEig<T> symmetric_eig(Graph&, const TileMatrix<T>&, const SymmetricEigOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template SymmetricEig<float> symmetric_eig(Graph&, std::span<const float>, std::span<const float>,
                                            const SymmetricEigOptions&);
 template SymmetricEig<double> symmetric_eig(Graph&, std::span<const double>, std::span<const double>,

@@ -14,13 +14,13 @@
 
 namespace tesela {
 
-/// Method for the eigenpairs of a dense symmetric matrix.
+/// Method for the eigenpairs of a dense symmetric or Hermitian matrix.
 enum class EigMethod : std::uint8_t {
   automatic,  ///< the fastest method by measurements (docs/eigen.md)
   two_stage,  ///< to a band, to tridiagonal form, and back: for large matrices
   one_stage,  ///< directly to tridiagonal form: if a GPU can keep A, up to order 2048
-  lapack,     ///< LAPACK's syevd on all cores: for small matrices
-  one_task    ///< one task, LAPACK's syevd on a core or cuSOLVER's on a GPU: for several concurrent problems
+  lapack,     ///< LAPACK's syevd or heevd on all cores: for small matrices
+  one_task    ///< one task, LAPACK's on a core or cuSOLVER's on a GPU: for several concurrent problems
 };
 
 /// Returns the methods with their names; the first is the default.
@@ -67,7 +67,7 @@ struct SymmetricEig {
   std::vector<double> values;    ///< the selected eigenvalues, ascending; infinite beyond the range of T
   index_t first = 0;             ///< number of eigenvalues below values[0]
   std::vector<double> spectrum;  ///< all eigenvalues of A, ascending; of a tridiagonal matrix the selected ones
-  /// Eigenvectors, n x values.size(), in tiles of whole columns; the largest component of each is positive.
+  /// Eigenvectors, n x values.size(), in tiles of whole columns; the largest component of each is real and positive.
   std::optional<TileMatrix<T>> vectors;
   /// ||A||_2, the largest |eigenvalue|; for a part of a tridiagonal matrix's spectrum at least ||A||_2 / sqrt 3.
   double norm = 0;
@@ -76,9 +76,11 @@ struct SymmetricEig {
   index_t deflated = 0, merges = 0, iterations = 0, sweeps = 0;  ///< of the tridiagonal solver
 };
 
-/// Solves A X = X diag(values) for a dense symmetric matrix (LAPACK syevd, syevr).
+/// Solves A X = X diag(values) for a dense symmetric or Hermitian matrix (LAPACK syevd, syevr, heevd).
 ///
-/// A        n x n in tiles of whole columns; the lower triangle is read and overwritten. A banded or tridiagonal A
+/// A        n x n in tiles of whole columns; the lower triangle is read and overwritten. Imaginary parts of the
+/// diagonal
+///          are ignored, unless they are not finite. Complex matrices are solved on cores. A banded or tridiagonal A
 ///          skips the stages that it does not need.
 /// Returns  the selected eigenpairs, all eigenvalues, and a status.
 /// Throws   ArgumentError for other shapes, positions outside 0 … n, low > high, and a band that does not divide A's
@@ -90,7 +92,7 @@ template <class T>
 SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricEigOptions& options = {});
 
 /// Solves the problem for a matrix in memory, on the host or on a device: chooses the method and the tiles, and waits.
-/// a is overwritten; the result's vectors are other memory.
+/// a is overwritten; the result's vectors are other memory. Throws ArgumentError if a diagonal element is not real.
 template <class T>
 SymmetricEig<T> symmetric_eig(Runtime& runtime, MatrixView<T> a, const SymmetricEigOptions& options = {});
 

@@ -10,7 +10,7 @@
 namespace tesela::kernels {
 
 /// Application of the reflectors of a chase. The reflectors of `width` consecutive sweeps at one hop k form a block
-/// reflector I - V T V^T. V is a parallelogram of length() x width with explicit zeros: column t begins in row t.
+/// reflector I - V T V^H. V is a parallelogram of length() x width with explicit zeros: column t begins in row t.
 /// `blocks` neighbouring blocks at each hop form a bundle of sweeps.
 ///
 /// Q = (product of all reflectors of sweep 0) (product of all of sweep 1) …, and within a bundle
@@ -39,10 +39,11 @@ struct BulgeBlocks {
   /// Returns the rows of a block, rounded up.
   TESELA_BOTH index_t length() const { return ceiling(chase.b + width - 1, 4) * 4; }
 
-  /// Elements of a bundle's tile per block. The column column() holds the first factor, transposed (width x length()),
-  /// and then the second factor (length() x width). C -= second (first^T C) applies the block: the factors are V and V
-  /// T, or V T and V for Q^T. Each factor is stored in panels of four rows, a panel column by column, so that products
-  /// read both without gaps. Factors of nonexistent blocks are zero, up to the bundle's last hop.
+  /// Elements of a bundle's tile per block. The column column() holds the adjoint of the first factor (width x
+  /// length()), and then the second factor (length() x width). C -= second (first^H C) applies the block: the factors
+  /// are V and V T, or V T and V for Q^H. Each factor is stored in panels of four rows, a panel column by column, so
+  /// that products read both without gaps; complex factors are stored column by column. Factors of nonexistent blocks
+  /// are zero, up to the bundle's last hop.
   TESELA_BOTH index_t column_size() const { return 2 * width * length(); }
   TESELA_BOTH index_t columns() const { return bundles() > 0 ? hops(0) * blocks : 0; }
   TESELA_BOTH index_t column(index_t block, index_t hop) const { return hop * blocks + block; }
@@ -64,6 +65,7 @@ template <class T>
 struct FormBulgeBlocks {
   static constexpr auto name = "form_bulge_blocks";
   static constexpr std::uint32_t color = 0xccb974;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BulgeBlocks plan;    ///< blocks of the chase
     index_t bundle = 0;  ///< number of the bundle
@@ -84,12 +86,13 @@ struct FormBulgeBlocks {
 /// Returns the shape of FormBulgeBlocks' Scratch.
 inline Shape form_bulge_blocks_work(const BulgeBlocks& p) { return {p.width, 2 * (p.length() + p.width)}; }
 
-/// Computes C = Q_bundle C or Q_bundle^T C for some columns of C in tiles of `height` rows. The first tile begins in
+/// Computes C = Q_bundle C or Q_bundle^H C for some columns of C in tiles of `height` rows. The first tile begins in
 /// row `row`, at or above the bundle's first row.
 template <class T>
 struct ApplyBulgeBlocks {
   static constexpr auto name = "apply_bulge_blocks";
   static constexpr std::uint32_t color = 0x55a868;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BulgeBlocks plan;    ///< blocks of the chase
     index_t bundle = 0;  ///< number of the bundle

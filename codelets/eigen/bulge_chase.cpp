@@ -1,6 +1,9 @@
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <complex>
+#include <utility>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/bulge_chase.cpp"
 #include <tesela/codelets/eigen/internal/band_columns_inl.hpp>
@@ -9,6 +12,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
+
+// Complex numbers have the plain loops, which the compiler vectorizes.
 
 /// Computes y += E x; E's first element is (row, column).
 template <class T>
@@ -20,11 +25,16 @@ struct Multiply {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> e(band, row, column + j);
-    multiply<C, false, T>(0, rows, e.a, x + j, y, nullptr, nullptr);
+    if constexpr (is_complex<T>) {
+      for (int c = 0; c < C; ++c)
+        for (index_t i = 0; i < rows; ++i) y[i] += times(e.a[c][i], x[j + c]);
+    } else {
+      multiply<C, false, T>(0, rows, e.a, x + j, y, nullptr, nullptr);
+    }
   }
 };
 
-/// Computes E = (I - tau v v^T) (E - y x^T).
+/// Computes E = (I - conj(tau) v v^H) (E - y x^H).
 template <class T>
 struct FromBothSides {
   const BandColumns<T>& band;
@@ -34,14 +44,27 @@ struct FromBothSides {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> e(band, row, column + j);
-    T dots[C] = {};
-    update<C>(rows, e.a, y, x + j, v, dots);
-    for (int c = 0; c < C; ++c) dots[c] *= tau;
-    subtract<C, false, T>(0, rows, e.a, v, dots, nullptr, nullptr);
+    if constexpr (is_complex<T>) {
+      for (int c = 0; c < C; ++c) {
+        const T weight = conj(x[j + c]);
+        T dot = 0;
+        for (index_t i = 0; i < rows; ++i) {
+          e.a[c][i] -= times(y[i], weight);
+          dot += times(conj(v[i]), e.a[c][i]);
+        }
+        dot = times(dot, conj(tau));
+        for (index_t i = 0; i < rows; ++i) e.a[c][i] -= times(v[i], dot);
+      }
+    } else {
+      T dots[C] = {};
+      update<C>(rows, e.a, y, x + j, v, dots);
+      for (int c = 0; c < C; ++c) dots[c] *= tau;
+      subtract<C, false, T>(0, rows, e.a, v, dots, nullptr, nullptr);
+    }
   }
 };
 
-/// Computes y += D x for a symmetric D with its lower triangle in the band.
+/// Computes y += D x for a symmetric or Hermitian D with its lower triangle in the band.
 template <class T>
 struct SymmetricMultiply {
   const BandColumns<T>& band;
@@ -51,20 +74,32 @@ struct SymmetricMultiply {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> d(band, row, row + j);
-    T dots[C] = {};
-    for (index_t c = 0; c < C; ++c) {
-      y[j + c] += d.a[c][j + c] * x[j + c];
-      for (index_t i = j + c + 1; i < j + C; ++i) {
-        y[i] += d.a[c][i] * x[j + c];
-        dots[c] += d.a[c][i] * x[i];
+    if constexpr (is_complex<T>) {
+      for (index_t c = 0; c < C; ++c) {
+        const T weight = x[j + c];
+        T dot = d.a[c][j + c].real() * weight;
+        for (index_t i = j + c + 1; i < rows; ++i) {
+          y[i] += times(d.a[c][i], weight);
+          dot += times(conj(d.a[c][i]), x[i]);
+        }
+        y[j + c] += dot;
       }
+    } else {
+      T dots[C] = {};
+      for (index_t c = 0; c < C; ++c) {
+        y[j + c] += d.a[c][j + c] * x[j + c];
+        for (index_t i = j + c + 1; i < j + C; ++i) {
+          y[i] += d.a[c][i] * x[j + c];
+          dots[c] += d.a[c][i] * x[i];
+        }
+      }
+      multiply<C, true, T>(j + C, rows, d.a, x + j, y, x, dots);
+      for (index_t c = 0; c < C; ++c) y[j + c] += dots[c];
     }
-    multiply<C, true, T>(j + C, rows, d.a, x + j, y, x, dots);
-    for (index_t c = 0; c < C; ++c) y[j + c] += dots[c];
   }
 };
 
-/// Computes D -= v w^T + w v^T.
+/// Computes D -= v w^H + w v^H.
 template <class T>
 struct RankTwo {
   const BandColumns<T>& band;
@@ -73,11 +108,48 @@ struct RankTwo {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> d(band, row, row + j);
-    for (index_t c = 0; c < C; ++c)
-      for (index_t i = j + c; i < j + C; ++i) d.a[c][i] -= v[i] * w[j + c] + w[i] * v[j + c];
-    subtract<C, true, T>(j + C, rows, d.a, v, w + j, w, v + j);
+    if constexpr (is_complex<T>) {
+      for (index_t c = 0; c < C; ++c) {
+        const T of_v = conj(w[j + c]), of_w = conj(v[j + c]);
+        for (index_t i = j + c; i < rows; ++i) d.a[c][i] -= times(v[i], of_v) + times(w[i], of_w);
+      }
+    } else {
+      for (index_t c = 0; c < C; ++c)
+        for (index_t i = j + c; i < j + C; ++i) d.a[c][i] -= v[i] * w[j + c] + w[i] * v[j + c];
+      subtract<C, true, T>(j + C, rows, d.a, v, w + j, w, v + j);
+    }
   }
 };
+
+template <class T>
+struct ComplexReflector {
+  real_t<T> beta;
+  T tau;
+};
+
+/// Computes the reflector of x as Reflector<T>, with H^H x = beta e_1 and a real beta (LAPACK larfg).
+template <class T>
+ComplexReflector<T> make_reflector(index_t n, T* x) {
+  using Real = real_t<T>;
+  Real largest = 0;
+  for (index_t i = 0; i < n; ++i) largest = largest_part(x[i]) <= largest ? largest : largest_part(x[i]);
+  if (largest == 0) return {std::exchange(x[0], T(1)).real(), T(0)};
+  // The scaled numbers are below 1, so that squares are in range; tiny numbers do not count.
+  const int exponent = std::isfinite(largest) ? std::ilogb(largest) + 1 : 0;
+  Real squares = 0;
+  for (index_t i = 0; i < n; ++i) {
+    x[i] = times_power_of_two(x[i], -exponent);
+    if (i > 0) squares += x[i].real() * x[i].real() + x[i].imag() * x[i].imag();
+  }
+  const T alpha = x[0];
+  x[0] = T(1);
+  if (squares == 0 && alpha.imag() == 0) return {std::ldexp(alpha.real(), exponent), T(0)};
+  const Real beta =
+      -std::copysign(std::sqrt(alpha.real() * alpha.real() + alpha.imag() * alpha.imag() + squares), alpha.real());
+  const T factor = T(1) / (alpha - beta);
+  for (index_t i = 1; i < n; ++i) x[i] = times(x[i], factor);
+  return {std::ldexp(beta, exponent), T((beta - alpha.real()) / beta, -alpha.imag() / beta)};
+}
 
 template <class T>
 struct Chase {
@@ -92,12 +164,17 @@ struct Chase {
       clear_bulge_room(sweep, row, left, rows);
       std::fill_n(y, rows, T(0));
       if (x[b] != T(0)) by_fours(0, b, Multiply<T>{band, row, left, rows, x, y});
-      for (index_t i = 0; i < rows; ++i) y[i] *= x[b];
+      for (index_t i = 0; i < rows; ++i) y[i] = times(y[i], x[b]);
     }
     T* const first = band(left) + row;
     for (index_t i = 0; i < rows; ++i) v[i] = k > 0 ? first[i] - y[i] : first[i];
     std::fill(v + rows, v + b, T(0));
-    const Reflector<T> h = Reflector<T>::make(rows, v, SquaresOf<T>());
+    const auto h = [&] {
+      if constexpr (is_complex<T>)
+        return make_reflector(rows, v);
+      else
+        return Reflector<T>::make(rows, v, SquaresOf<T>());
+    }();
     first[0] = h.beta;
     v[b] = h.tau;
     if (k > 0 && (x[b] != T(0) || h.tau != T(0)))
@@ -117,8 +194,15 @@ struct Chase {
   HWY_INLINE void reflect_diagonal_block(index_t row, index_t rows, const T* v, T tau) const {
     std::fill_n(w, rows, T(0));
     by_fours(0, rows, SymmetricMultiply<T>{band, row, rows, v, w});
-    const T shift = T(-0.5) * tau * tau * dot(rows, w, v);
-    for (index_t i = 0; i < rows; ++i) w[i] = tau * w[i] + shift * v[i];
+    if constexpr (is_complex<T>) {
+      real_t<T> sum = 0;  // v^H D v
+      for (index_t i = 0; i < rows; ++i) sum += times(conj(v[i]), w[i]).real();
+      const real_t<T> shift = real_t<T>(-0.5) * (tau.real() * tau.real() + tau.imag() * tau.imag()) * sum;
+      for (index_t i = 0; i < rows; ++i) w[i] = times(tau, w[i]) + shift * v[i];
+    } else {
+      const T shift = T(-0.5) * tau * tau * dot(rows, w, v);
+      for (index_t i = 0; i < rows; ++i) w[i] = tau * w[i] + shift * v[i];
+    }
     by_fours(0, rows, RankTwo<T>{band, row, rows, v, w});
   }
 };
@@ -167,6 +251,8 @@ void ChaseBulges<T>::cpu(const Args& args, In<T> before, Out<T> reflectors, Scra
 
 template struct ChaseBulges<float>;
 template struct ChaseBulges<double>;
+template struct ChaseBulges<std::complex<float>>;
+template struct ChaseBulges<std::complex<double>>;
 
 }  // namespace tesela::kernels
 #endif

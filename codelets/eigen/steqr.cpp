@@ -71,9 +71,9 @@ void Stedc<T>::cpu(const Args&, In<T> t, Out<T> values, Out<T> vectors, InOut<in
 }
 
 template <class T>
-void Syevd<T>::cpu(const Args& args, InOut<T> a, Out<T> values, Scratch<T>, InOut<int> info) {
+void Syevd<T>::cpu(const Args& args, InOut<T> a, Out<real_t<T>> values, Scratch<T>, InOut<int> info) {
   for (index_t j = 0; j < a.cols; ++j)
-    for (index_t i = 0; i < j; ++i) a(i, j) = a(j, i);
+    for (index_t i = 0; i < j; ++i) a(i, j) = conj(a(j, i));
   const int failed = lapack::syevd(a.cols, a.data, a.ld, values.data, args.vectors);
   if (failed != 0 && *info.data == 0) *info.data = failed;
 }
@@ -89,6 +89,8 @@ template index_t syevd_work<double>(bool, index_t, bool);
 
 template struct Syevd<float>;
 template struct Syevd<double>;
+template struct Syevd<std::complex<float>>;
+template struct Syevd<std::complex<double>>;
 template struct Steqr<float>;
 template struct Steqr<double>;
 template struct Stedc<float>;

@@ -78,7 +78,7 @@ index_t syevd_work(bool with_gpu, index_t n, bool vectors) {
 }
 
 template <class T>
-void Syevd<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> values, Scratch<T> work,
+void Syevd<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<real_t<T>> values, Scratch<T> work,
                     InOut<int> info) {
   if (a.cols == 0) return;
   context.check(by_type<T, cusolverDnSsyevd, cusolverDnDsyevd>(

@@ -40,7 +40,7 @@ struct Stedc {
   static void cpu(const Args& args, In<T> t, Out<T> values, Out<T> vectors, InOut<int> info);
 };
 
-/// Computes all eigenpairs of a whole symmetric matrix by one call of LAPACK or cuSOLVER (syevd).
+/// Computes all eigenpairs of a whole symmetric or Hermitian matrix by one call of LAPACK or cuSOLVER (syevd, heevd).
 ///
 /// A        only the lower triangle is read, with elements of size 1. A is overwritten by the vectors, one per column
 ///          in the order of the values, or destroyed.
@@ -50,6 +50,7 @@ template <class T>
 struct Syevd {
   static constexpr auto name = "syevd";
   static constexpr std::uint32_t color = 0x8172b3;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     bool vectors = true;
     std::uint64_t cost_key() const { return vectors ? 1 : 0; }
@@ -58,10 +59,12 @@ struct Syevd {
     const auto n = static_cast<double>(a.rows);
     return (args.vectors ? 14.0 : 4.0) / 3 * n * n * n;
   }
-  static void cpu(const Args& args, InOut<T> a, Out<T> values, Scratch<T> work, InOut<int> info);
-  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> values, Scratch<T> work, InOut<int> info);
+  static void cpu(const Args& args, InOut<T> a, Out<real_t<T>> values, Scratch<T> work, InOut<int> info);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<real_t<T>> values, Scratch<T> work,
+                   InOut<int> info);
 };
-/// Returns the rows of its Scratch, which has one column: cuSOLVER's requirement if the runtime has a GPU.
+/// Returns the rows of its Scratch, which has one column: cuSOLVER's requirement if the runtime has a GPU. T is real;
+/// of complex numbers it has one row.
 template <class T>
 index_t syevd_work(bool with_gpu, index_t n, bool vectors);
 

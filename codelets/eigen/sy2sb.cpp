@@ -18,12 +18,12 @@ void Sy2sbPanel<T>::cpu(const Args& args, In<T> a, In<T> v, In<T> z, Out<T> p, I
   }
   if (k > 0)
     for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
-      blas::gemm<T>(Op::none, Op::transpose, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,
+      blas::gemm<T>(Op::none, adjoint<T>, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,
                     &right(from, panel.waiting), right.ld, 1, &p(panel.column, 0), p.ld);
   if (panel.vectors > 0) Geqrt<T>::cpu(args.qr(n), {p.data, p.rows, p.cols, p.ld}, t, work);
   for (index_t j = 0; j < panel.width; ++j)
     for (index_t i = panel.column + j; i < std::min(n, panel.column + j + args.half_width + 1); ++i)
-      band(i - panel.column - j, args.band_column + j) = p(i, j);
+      band(i - panel.column - j, args.band_column + j) = i > panel.column + j ? p(i, j) : T(real_part(p(i, j)));
   for (index_t j = 0; j < panel.vectors; ++j) {
     T* const column = &p(panel.row, j);
     std::fill_n(column, j, T(0));
@@ -46,7 +46,7 @@ void Sy2sbSymm<T>::cpu(const Args& args, In<T> p, Out<T> w, std::span<const In<T
     const T* const below = diagonal + (end - left);
     blas::gemm<T>(Op::none, Op::none, n - end, k, end - left, 1, below, a[i].ld, &p(left, 0), p.ld, 1, &w(end, 0),
                   w.ld);
-    blas::gemm<T>(Op::transpose, Op::none, end - left, k, n - end, 1, below, a[i].ld, &p(end, 0), p.ld, 1, &w(left, 0),
+    blas::gemm<T>(adjoint<T>, Op::none, end - left, k, n - end, 1, below, a[i].ld, &p(end, 0), p.ld, 1, &w(left, 0),
                   w.ld);
   }
 }
@@ -69,24 +69,24 @@ void Sy2sbJoin<T>::cpu(const Args& args, In<T> t, In<T> p, InOut<T> v, InOut<T> 
   }
   if (lacking > 0)
     for (const auto& [left, right] : {std::pair{v, z}, {z, v}}) {
-      blas::gemm<T>(Op::transpose, Op::none, lacking, k, m, 1, &right(from, panel.waiting), right.ld, mine, v.ld, 0,
+      blas::gemm<T>(adjoint<T>, Op::none, lacking, k, m, 1, &right(from, panel.waiting), right.ld, mine, v.ld, 0,
                     work.data, lacking);
       blas::gemm<T>(Op::none, Op::none, m, k, lacking, -1, &left(from, panel.waiting), left.ld, work.data, lacking, 1,
                     sum, z.ld);
     }
   blas::trmm<T>(Side::right, Triangle::upper, Op::none, m, k, 1, t.data, t.ld, sum, z.ld);
-  blas::gemm<T>(Op::transpose, Op::none, k, k, m, 1, mine, v.ld, sum, z.ld, 0, work.data, k);
-  blas::trmm<T>(Side::left, Triangle::upper, Op::transpose, k, k, 1, t.data, t.ld, work.data, k);
-  blas::gemm<T>(Op::none, Op::none, m, k, k, T(-0.5), mine, v.ld, work.data, k, 1, sum, z.ld);
+  blas::gemm<T>(adjoint<T>, Op::none, k, k, m, 1, mine, v.ld, sum, z.ld, 0, work.data, k);
+  blas::trmm<T>(Side::left, Triangle::upper, adjoint<T>, k, k, 1, t.data, t.ld, work.data, k);
+  blas::gemm<T>(Op::none, Op::none, m, k, k, T(real_t<T>(-0.5)), mine, v.ld, work.data, k, 1, sum, z.ld);
 }
 
 namespace {
 
-/// Copies the lower triangle to the upper one.
+/// Copies the lower triangle, or its conjugates, to the upper one.
 template <class T>
 void mirror(index_t n, T* a, index_t ld) {
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < j; ++i) a[i + j * ld] = a[j + i * ld];
+    for (index_t i = 0; i < j; ++i) a[i + j * ld] = conj(a[j + i * ld]);
 }
 
 }  // namespace
@@ -101,14 +101,14 @@ void Sy2sbUpdate<T>::cpu(const Args& args, In<T> v, In<T> z, InOut<T> a) {
   if (args.mirrored) mirror(columns, diagonal, a.ld);
   if (below == 0) return;
   for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
-    blas::gemm<T>(Op::none, Op::transpose, below, columns, k, -1, at(left, end), left.ld, at(right, args.first),
-                  right.ld, 1, diagonal + columns, a.ld);
+    blas::gemm<T>(Op::none, adjoint<T>, below, columns, k, -1, at(left, end), left.ld, at(right, args.first), right.ld,
+                  1, diagonal + columns, a.ld);
 }
 
 template <class T>
 void JoinReflectors<T>::cpu(const Args& args, In<T> v, Out<T> t, std::span<const In<T>> panels) {
   const index_t k = args.columns;
-  // T12 = -T1 (V1^T V2) T2, one panel at a time.
+  // T12 = -T1 (V1^H V2) T2, one panel at a time.
   for (index_t at = 0, i = 0; at < k; at += args.half_width, ++i) {
     const index_t width = std::min(args.half_width, k - at);
     const In<T>& panel = panels[panels.size() > 1 ? static_cast<std::size_t>(i) : 0];
@@ -119,7 +119,7 @@ void JoinReflectors<T>::cpu(const Args& args, In<T> v, Out<T> t, std::span<const
     }
     if (at == 0) continue;
     T* const corner = &t(0, at);
-    blas::gemm<T>(Op::transpose, Op::none, at, width, v.rows, -1, v.data, v.ld, &v(0, at), v.ld, 0, corner, t.ld);
+    blas::gemm<T>(adjoint<T>, Op::none, at, width, v.rows, -1, v.data, v.ld, &v(0, at), v.ld, 0, corner, t.ld);
     blas::trmm<T>(Side::left, Triangle::upper, Op::none, at, width, 1, t.data, t.ld, corner, t.ld);
     blas::trmm<T>(Side::right, Triangle::upper, Op::none, at, width, 1, own, panel.ld, corner, t.ld);
   }
@@ -129,22 +129,23 @@ template <class T>
 void Larfb<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work, Scratch<double>) {
   const index_t k = args.columns, m = v.rows;
   T* const part = &c(args.top, 0);
-  blas::gemm<T>(Op::transpose, Op::none, k, c.cols, m, 1, v.data, v.ld, part, c.ld, 0, work.data, k);
-  blas::trmm<T>(Side::left, Triangle::upper, args.op, k, c.cols, 1, t.data, t.ld, work.data, k);
+  const Op op_of_t = args.op == Op::none ? Op::none : adjoint<T>;
+  blas::gemm<T>(adjoint<T>, Op::none, k, c.cols, m, 1, v.data, v.ld, part, c.ld, 0, work.data, k);
+  blas::trmm<T>(Side::left, Triangle::upper, op_of_t, k, c.cols, 1, t.data, t.ld, work.data, k);
   blas::gemm<T>(Op::none, Op::none, m, c.cols, k, -1, v.data, v.ld, work.data, k, 1, part, c.ld);
 }
 
-template struct Sy2sbPanel<float>;
-template struct Sy2sbPanel<double>;
-template struct Sy2sbSymm<float>;
-template struct Sy2sbSymm<double>;
-template struct Sy2sbJoin<float>;
-template struct Sy2sbJoin<double>;
-template struct Sy2sbUpdate<float>;
-template struct Sy2sbUpdate<double>;
-template struct JoinReflectors<float>;
-template struct JoinReflectors<double>;
-template struct Larfb<float>;
-template struct Larfb<double>;
+#define TESELA_INSTANTIATE(T)        \
+  template struct Sy2sbPanel<T>;     \
+  template struct Sy2sbSymm<T>;      \
+  template struct Sy2sbJoin<T>;      \
+  template struct Sy2sbUpdate<T>;    \
+  template struct JoinReflectors<T>; \
+  template struct Larfb<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

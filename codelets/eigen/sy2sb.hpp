@@ -5,10 +5,10 @@
 
 namespace tesela::kernels {
 
-// Reduction of a symmetric matrix to a band of half-width b, A = Q B Q^T, panel by panel. The panel of columns c to c +
-// b - 1 begins in row r = c + b: A(r:, c:c+b) = (I - V T V^T) R. Its Q changes the trailing matrix to
+// Reduction of a symmetric or Hermitian matrix to a band of half-width b, A = Q B Q^H, panel by panel. The panel of
+// columns c to c + b - 1 begins in row r = c + b: A(r:, c:c+b) = (I - V T V^H) R. Its Q changes the trailing matrix to
 //
-//   A - V Z^T - Z V^T,   Z = W - 1/2 V T^T V^T W,   W = A V T.
+//   A - V Z^H - Z V^H,   Z = W - 1/2 V T^H V^H W,   W = A V T.
 //
 // V and Z of several panels are collected side by side (a block) before A is updated. A is in column tiles (n x w); its
 // lower triangle is read and written, on GPUs also the mirrored part of diagonal blocks. Tiles of V and Z hold the rows
@@ -25,7 +25,7 @@ struct BandPanel {
   index_t waiting = 0;  ///< the block's first column that is not applied to A yet
 };
 
-/// Factors the panel's columns of A - V Z^T - Z V^T from their diagonal block on.
+/// Factors the panel's columns of A - V Z^H - Z V^H from their diagonal block on.
 ///
 /// P        V with its zeros and ones is written to P(r:, :).
 /// band     the diagonal block and R; element (i, j) in row i - j of column j.
@@ -35,6 +35,7 @@ template <class T>
 struct Sy2sbPanel {
   static constexpr auto name = "sy2sb_panel";
   static constexpr std::uint32_t color = 0xccb974;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BandPanel panel;
     index_t half_width = 0;               ///< of the band
@@ -58,6 +59,7 @@ template <class T>
 struct Sy2sbSymm {
   static constexpr auto name = "sy2sb_symm";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BandPanel panel;
     index_t first = 0, stride = 1;
@@ -86,6 +88,7 @@ template <class T>
 struct Sy2sbJoin {
   static constexpr auto name = "sy2sb_join";
   static constexpr std::uint32_t color = 0xdd8452;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BandPanel panel;
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.at - panel.waiting); }
@@ -101,12 +104,13 @@ struct Sy2sbJoin {
                    std::span<const In<T>> w);
 };
 
-/// Updates one column tile of A -= V Z^T + Z V^T, lower triangle, from column `first` of the matrix on (BLAS syr2k),
+/// Updates one column tile of A -= V Z^H + Z V^H, lower triangle, from column `first` of the matrix on (BLAS syr2k),
 /// with the columns `begin` … `end` - 1 of the block.
 template <class T>
 struct Sy2sbUpdate {
   static constexpr auto name = "sy2sb_update";
   static constexpr std::uint32_t color = 0x55a868;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t tile_column = 0;  ///< the tile's first column in the matrix
     index_t first = 0;        ///< first column that changes, at or right of tile_column
@@ -128,12 +132,13 @@ struct Sy2sbUpdate {
 
 /// Computes the T of all of a block's columns from V and from the panels' T (LAPACK larft by blocks).
 ///
-/// panels   the list in order, or side by side in its only tile, each of b columns except the last. I - V T V^T is the
+/// panels   the list in order, or side by side in its only tile, each of b columns except the last. I - V T V^H is the
 ///          product of the panels' reflectors.
 template <class T>
 struct JoinReflectors {
   static constexpr auto name = "join_reflectors";
   static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t columns = 0;     ///< columns of V with vectors
     index_t half_width = 0;  ///< of the band
@@ -146,12 +151,13 @@ struct JoinReflectors {
   static void cuda(CudaContext& context, const Args& args, In<T> v, Out<T> t, std::span<const In<T>> panels);
 };
 
-/// Computes C(top:, :) = (I - V op(T) V^T) C(top:, :) (LAPACK larfb) with k columns of V, including its zeros and ones.
+/// Computes C(top:, :) = (I - V op(T) V^H) C(top:, :) (LAPACK larfb) with k columns of V, including its zeros and ones.
 /// Scratch: k x (columns of C), on a GPU twice as many columns, and as kernels::multiply() needs it.
 template <class T>
 struct Larfb {
   static constexpr auto name = "larfb";
   static constexpr std::uint32_t color = 0x8172b3;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Op op = Op::none;
     index_t top = 0, columns = 0;

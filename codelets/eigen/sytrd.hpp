@@ -7,9 +7,9 @@
 
 namespace tesela::kernels {
 
-/// Reduces A = Q T Q^T to a tridiagonal T, column by column (LAPACK sytrd, lower), for matrices that fit on the device:
-/// every column needs a product with A. On a GPU it is one launch, whose thread blocks distribute A among them and
-/// exchange one column of the product per step.
+/// Reduces A = Q T Q^H to a real tridiagonal T, column by column (LAPACK sytrd or hetrd, lower), for matrices that fit
+/// on the device: every column needs a product with A. On a GPU it is one launch, whose thread blocks distribute A
+/// among them and exchange one column of the product per step.
 ///
 /// A        n x n; only the lower triangle is read.
 /// band     rows 0 and 1 become T's diagonal and off-diagonal.
@@ -21,6 +21,7 @@ template <class T>
 struct Sytrd {
   static constexpr auto name = "sytrd";
   static constexpr std::uint32_t color = 0xccb974;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t block = 0;
   };
@@ -37,6 +38,6 @@ struct Sytrd {
 inline constexpr index_t largest_sytrd = 2048;
 
 /// Returns the shape of Sytrd's Scratch.
-inline Shape sytrd_work(index_t n, bool gpu) { return {n, gpu ? 2 * n + std::max<index_t>(512, 2 * n) : n + 3}; }
+inline Shape sytrd_work(index_t n, bool gpu) { return {n, gpu ? 2 * n + std::max<index_t>(512, 2 * n) : n + 1}; }
 
 }  // namespace tesela::kernels

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -23,6 +24,7 @@ class PowerOfTwo {
   explicit PowerOfTwo(int exponent)
       : exponent_(exponent), factor_(std::ldexp(1.0, exponent)), normal_(std::isnormal(factor_)) {}
   double operator()(double x) const { return normal_ ? x * factor_ : std::ldexp(x, exponent_); }
+  std::complex<double> operator()(std::complex<double> x) const { return {(*this)(x.real()), (*this)(x.imag())}; }
 
  private:
   int exponent_;
@@ -32,8 +34,9 @@ class PowerOfTwo {
 
 /// Returns columns [begin, begin + width) in double precision: X's memory, or a copy in `room`.
 template <class T>
-const double* in_double(const HostMatrix<T>& x, index_t begin, index_t width, HostMatrix<double>& room) {
-  if constexpr (std::is_same_v<T, double>) {
+const with_parts<T, double>* in_double(const HostMatrix<T>& x, index_t begin, index_t width,
+                                       HostMatrix<with_parts<T, double>>& room) {
+  if constexpr (std::is_same_v<T, with_parts<T, double>>) {
     return x.data() + begin * x.ld();
   } else {
     std::copy_n(x.data() + begin * x.ld(), x.rows() * width, room.data());
@@ -42,6 +45,7 @@ const double* in_double(const HostMatrix<T>& x, index_t begin, index_t width, Ho
 }
 
 double square(double x) { return x * x; }
+double square(std::complex<double> x) { return std::norm(x); }
 
 /// Returns the sum of all (2^-exponent a(i, j))^2, from the lower triangle.
 template <class T>
@@ -51,8 +55,8 @@ double sum_of_squares(const HostMatrix<T>& a, int exponent) {
   parallel_for(a.cols(), 32, [&](index_t first, index_t end) {
     for (index_t j = first; j < end; ++j) {
       double sum = 0;
-      for (index_t i = j + 1; i < a.rows(); ++i) sum += square(scaled(static_cast<double>(a(i, j))));
-      sums[static_cast<std::size_t>(j)] = 2 * sum + square(scaled(static_cast<double>(a(j, j))));
+      for (index_t i = j + 1; i < a.rows(); ++i) sum += square(scaled(with_parts<T, double>(a(i, j))));
+      sums[static_cast<std::size_t>(j)] = 2 * sum + square(scaled(static_cast<double>(real_part(a(j, j)))));
     }
   });
   return std::accumulate(sums.begin(), sums.end(), 0.0);
@@ -63,25 +67,25 @@ double worst(double a, double b) { return std::isnan(a) || std::isnan(b) ? not_a
 template <class T>
 double residual(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& x, double norm,
                 const std::vector<index_t>& columns) {
+  using Wide = with_parts<T, double>;
   const index_t n = a.rows();
   const int exponent = lower_exponent(a);
-  const HostMatrix<double> whole = scaled_whole(a, exponent);
+  const HostMatrix<Wide> whole = scaled_whole(a, exponent);
   constexpr index_t at_once = 256;
   double largest = 0;
-  HostMatrix<double> y(n, at_once), product(n, at_once);
+  HostMatrix<Wide> y(n, at_once), product(n, at_once);
   for (std::size_t begin = 0; begin < columns.size(); begin += at_once) {
     const std::size_t end = std::min(columns.size(), begin + at_once);
     const auto k = static_cast<index_t>(end - begin);
     for (index_t j = 0; j < k; ++j)
-      for (index_t i = 0; i < n; ++i) y(i, j) = static_cast<double>(x(i, columns[begin + static_cast<std::size_t>(j)]));
-    blas::symm<double>(n, k, 1, whole.data(), whole.ld(), y.data(), y.ld(), 0, product.data(), product.ld());
+      for (index_t i = 0; i < n; ++i) y(i, j) = Wide(x(i, columns[begin + static_cast<std::size_t>(j)]));
+    blas::symm<Wide>(n, k, 1, whole.data(), whole.ld(), y.data(), y.ld(), 0, product.data(), product.ld());
     for (index_t j = 0; j < k; ++j) {
       const double value =
           std::ldexp(values[static_cast<std::size_t>(columns[begin + static_cast<std::size_t>(j)])], -exponent);
       double squares = 0;
       for (index_t i = 0; i < n; ++i) {
-        const double r = product(i, j) - value * y(i, j);
-        squares += r * r;
+        squares += square(product(i, j) - value * y(i, j));
       }
       largest = worst(largest, std::sqrt(squares));
     }
@@ -92,36 +96,38 @@ double residual(const HostMatrix<T>& a, const std::vector<double>& values, const
 
 template <class T>
 double orthogonality(const HostMatrix<T>& x) {
+  using Wide = with_parts<T, double>;
   const index_t n = x.rows(), k = x.cols();
-  HostMatrix<double> room(n, std::is_same_v<T, double> ? 0 : k), gram(k, k);
-  const double* const y = in_double(x, 0, k, room);
-  blas::gemm<double>(Op::transpose, Op::none, k, k, n, 1, y, n, y, n, 0, gram.data(), gram.ld());
+  HostMatrix<Wide> room(n, std::is_same_v<T, Wide> ? 0 : k), gram(k, k);
+  const Wide* const y = in_double(x, 0, k, room);
+  blas::gemm<Wide>(adjoint<T>, Op::none, k, k, n, 1, y, n, y, n, 0, gram.data(), gram.ld());
   double squares = 0;
   for (index_t j = 0; j < k; ++j)
-    for (index_t i = 0; i < k; ++i) squares += square(gram(i, j) - (i == j ? 1 : 0));
+    for (index_t i = 0; i < k; ++i) squares += square(gram(i, j) - (i == j ? 1.0 : 0.0));
   return std::sqrt(squares);
 }
 
 /// Estimates ||I - X^T X||_F with random sign vectors.
 template <class T>
 double sampled_orthogonality(const HostMatrix<T>& x, index_t samples, std::uint64_t seed) {
+  using Wide = with_parts<T, double>;
   const index_t n = x.rows(), k = x.cols();
   const Generator<double> random{Pattern::uniform, 0, 0, seed};
-  HostMatrix<double> signs(k, samples), y = HostMatrix<double>::zeros(n, samples), back(k, samples);
+  HostMatrix<Wide> signs(k, samples), y = HostMatrix<Wide>::zeros(n, samples), back(k, samples);
   for (index_t s = 0; s < samples; ++s)
     for (index_t i = 0; i < k; ++i) signs(i, s) = random(i, s) < 0 ? -1 : 1;
   constexpr index_t at_once = 1024;
-  HostMatrix<double> room(n, std::is_same_v<T, double> ? 0 : std::min(at_once, k));
+  HostMatrix<Wide> room(n, std::is_same_v<T, Wide> ? 0 : std::min(at_once, k));
   for (const bool forth : {true, false})
     for (index_t begin = 0; begin < k; begin += at_once) {
       const index_t width = std::min(at_once, k - begin);
-      const double* const part = in_double(x, begin, width, room);
+      const Wide* const part = in_double(x, begin, width, room);
       if (forth)
-        blas::gemm<double>(Op::none, Op::none, n, samples, width, 1, part, n, &signs(begin, 0), signs.ld(), 1, y.data(),
-                           y.ld());
+        blas::gemm<Wide>(Op::none, Op::none, n, samples, width, 1, part, n, &signs(begin, 0), signs.ld(), 1, y.data(),
+                         y.ld());
       else
-        blas::gemm<double>(Op::transpose, Op::none, width, samples, n, 1, part, n, y.data(), y.ld(), 0, &back(begin, 0),
-                           back.ld());
+        blas::gemm<Wide>(adjoint<T>, Op::none, width, samples, n, 1, part, n, y.data(), y.ld(), 0, &back(begin, 0),
+                         back.ld());
     }
   double squares = 0;
   for (index_t s = 0; s < samples; ++s)
@@ -148,7 +154,7 @@ int lower_exponent(const HostMatrix<T>& a) {
   parallel_for(a.cols(), 32, [&](index_t first, index_t end) {
     for (index_t j = first; j < end; ++j) {
       double most = 0;
-      for (index_t i = j; i < a.rows(); ++i) most = std::max(most, std::abs(static_cast<double>(a(i, j))));
+      for (index_t i = j; i < a.rows(); ++i) most = std::max(most, static_cast<double>(largest_part(a(i, j))));
       of_column[static_cast<std::size_t>(j)] = most;
     }
   });
@@ -157,18 +163,19 @@ int lower_exponent(const HostMatrix<T>& a) {
 }
 
 template <class T>
-HostMatrix<double> scaled_whole(const HostMatrix<T>& a, int exponent) {
+HostMatrix<with_parts<T, double>> scaled_whole(const HostMatrix<T>& a, int exponent) {
+  using Wide = with_parts<T, double>;
   const index_t n = a.rows();
   constexpr index_t edge = 64;  // a block and its mirror image stay in the cache
-  HostMatrix<double> b(n, n);
+  HostMatrix<Wide> b(n, n);
   const PowerOfTwo scaled(-exponent);
   parallel_for(n, edge, [&](index_t first, index_t end) {
     for (index_t top = first; top < n; top += edge) {
       const index_t bottom = std::min(top + edge, n);
       for (index_t j = first; j < end; ++j)
-        for (index_t i = std::max(top, j); i < bottom; ++i) b(i, j) = scaled(static_cast<double>(a(i, j)));
+        for (index_t i = std::max(top, j); i < bottom; ++i) b(i, j) = scaled(Wide(a(i, j)));
       for (index_t i = top; i < bottom; ++i)
-        for (index_t j = first; j < std::min(end, i); ++j) b(j, i) = b(i, j);
+        for (index_t j = first; j < std::min(end, i); ++j) b(j, i) = conj(b(i, j));
     }
   });
   return b;
@@ -177,7 +184,7 @@ HostMatrix<double> scaled_whole(const HostMatrix<T>& a, int exponent) {
 template <class T>
 EigBounds eig_bounds(index_t n) {
   const double root = std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (std::is_same_v<real_t<T>, float>)
     return {std::min(1e-6 * root, useful_bound), std::min(2e-5 * root, useful_bound)};
   else
     return {std::min(5e-15 * root, useful_bound), std::min(1e-13 * root, useful_bound)};
@@ -201,9 +208,9 @@ template <class T>
 std::vector<double> reference_eigenvalues(const HostMatrix<T>& a) {
   const blas::Threads threads(blas::threads_for(a.rows()));
   const int exponent = lower_exponent(a);
-  HostMatrix<double> whole = scaled_whole(a, exponent);
+  auto whole = scaled_whole(a, exponent);
   std::vector<double> w(static_cast<std::size_t>(a.rows()));
-  if (lapack::syevd<double>(a.rows(), whole.data(), whole.ld(), w.data(), false) != 0) return {};
+  if (lapack::syevd<with_parts<T, double>>(a.rows(), whole.data(), whole.ld(), w.data(), false) != 0) return {};
   for (double& value : w) value = std::ldexp(value, exponent);
   return w;
 }
@@ -223,7 +230,7 @@ template <class T>
 Moments moments_of(const HostMatrix<T>& a) {
   const int exponent = lower_exponent(a);
   long double trace = 0;
-  for (index_t i = 0; i < a.rows(); ++i) trace += static_cast<long double>(a(i, i));
+  for (index_t i = 0; i < a.rows(); ++i) trace += static_cast<long double>(real_part(a(i, i)));
   return {static_cast<double>(trace), std::ldexp(std::sqrt(sum_of_squares(a, exponent)), exponent)};
 }
 
@@ -235,7 +242,7 @@ double trace_drift(long double trace, const std::vector<double>& values, double 
 template <class T>
 double trace_drift(const HostMatrix<T>& a, const std::vector<double>& values, double norm) {
   long double trace = 0;
-  for (index_t i = 0; i < a.rows(); ++i) trace += static_cast<long double>(a(i, i));
+  for (index_t i = 0; i < a.rows(); ++i) trace += static_cast<long double>(real_part(a(i, i)));
   return trace_drift(trace, values, norm);
 }
 
@@ -251,25 +258,21 @@ double symmetric_norm(const HostMatrix<T>& a, double largest_value) {
   return norm > 0 ? norm : most > 0 ? most : 1;
 }
 
-template int lower_exponent(const HostMatrix<float>&);
-template int lower_exponent(const HostMatrix<double>&);
-template HostMatrix<double> scaled_whole(const HostMatrix<float>&, int);
-template HostMatrix<double> scaled_whole(const HostMatrix<double>&, int);
-template EigBounds eig_bounds<float>(index_t);
-template EigBounds eig_bounds<double>(index_t);
-template double eigenvector_orthogonality(const HostMatrix<float>&, index_t, std::uint64_t);
-template double eigenvector_orthogonality(const HostMatrix<double>&, index_t, std::uint64_t);
-template EigError eig_error(const HostMatrix<float>&, const std::vector<double>&, const HostMatrix<float>&, double,
-                            index_t, std::uint64_t);
-template EigError eig_error(const HostMatrix<double>&, const std::vector<double>&, const HostMatrix<double>&, double,
-                            index_t, std::uint64_t);
-template std::vector<double> reference_eigenvalues(const HostMatrix<float>&);
-template std::vector<double> reference_eigenvalues(const HostMatrix<double>&);
-template Moments moments_of(const HostMatrix<float>&);
-template Moments moments_of(const HostMatrix<double>&);
-template double trace_drift(const HostMatrix<float>&, const std::vector<double>&, double);
-template double trace_drift(const HostMatrix<double>&, const std::vector<double>&, double);
-template double symmetric_norm(const HostMatrix<float>&, double);
-template double symmetric_norm(const HostMatrix<double>&, double);
+#define TESELA_INSTANTIATE(T)                                                                                          \
+  template int lower_exponent(const HostMatrix<T>&);                                                                   \
+  template HostMatrix<with_parts<T, double>> scaled_whole(const HostMatrix<T>&, int);                                  \
+  template EigBounds eig_bounds<T>(index_t);                                                                           \
+  template double eigenvector_orthogonality(const HostMatrix<T>&, index_t, std::uint64_t);                             \
+  template EigError eig_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, double, index_t, \
+                              std::uint64_t);                                                                          \
+  template std::vector<double> reference_eigenvalues(const HostMatrix<T>&);                                            \
+  template Moments moments_of(const HostMatrix<T>&);                                                                   \
+  template double trace_drift(const HostMatrix<T>&, const std::vector<double>&, double);                               \
+  template double symmetric_norm(const HostMatrix<T>&, double);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <cstdint>
@@ -12,17 +13,17 @@ namespace tesela {
 template <class T>
 int lower_exponent(const HostMatrix<T>& a);
 
-/// Returns the full symmetric matrix 2^-exponent A, from the lower triangle.
+/// Returns the full symmetric or Hermitian matrix 2^-exponent A, from the lower triangle.
 template <class T>
-HostMatrix<double> scaled_whole(const HostMatrix<T>& a, int exponent);
+HostMatrix<with_parts<T, double>> scaled_whole(const HostMatrix<T>& a, int exponent);
 
 /// Returns `count` distinct numbers below n in ascending order; all if there are not more.
 std::vector<index_t> sample_indices(index_t n, index_t count, std::uint64_t seed);
 
-/// Errors of eigenvalues and X as eigenpairs of a symmetric matrix A; NaN if a number is not finite.
+/// Errors of eigenvalues and X as eigenpairs of a symmetric or Hermitian matrix A; NaN if a number is not finite.
 struct EigError {
   double residual = 0;       ///< max ||A x - lambda x||_2 / ||A||_2
-  double orthogonality = 0;  ///< ||I - X^T X||_F
+  double orthogonality = 0;  ///< ||I - X^H X||_F
 };
 
 /// Largest errors of a good result of order n in T: 5e-15 sqrt(n) for residuals and values, 1e-13 sqrt(n) for the
@@ -33,8 +34,8 @@ struct EigBounds {
 template <class T>
 EigBounds eig_bounds(index_t n);
 
-/// Returns ||I - X^T X||_F, or an estimate with `sampled` random sign vectors r if X has more columns: the root mean
-/// square of ||X^T X r - r|| (Hutchinson's estimator). BLAS uses its current threads.
+/// Returns ||I - X^H X||_F, or an estimate with `sampled` random sign vectors r if X has more columns: the root mean
+/// square of ||X^H X r - r|| (Hutchinson's estimator). BLAS uses its current threads.
 template <class T>
 double eigenvector_orthogonality(const HostMatrix<T>& x, index_t sampled, std::uint64_t seed);
 
@@ -45,8 +46,8 @@ template <class T>
 EigError eig_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& x, double norm,
                    index_t sampled, std::uint64_t seed);
 
-/// Returns all eigenvalues by LAPACK's syevd on all cores in double precision, from the lower triangle of A times a
-/// power of two; empty if it does not converge.
+/// Returns all eigenvalues by LAPACK's syevd or heevd on all cores in double precision, from the lower triangle of A
+/// times a power of two; empty if it does not converge.
 template <class T>
 std::vector<double> reference_eigenvalues(const HostMatrix<T>& a);
 

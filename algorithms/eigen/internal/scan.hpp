@@ -9,7 +9,7 @@
 
 namespace tesela::detail {
 
-/// Properties of the lower triangle of a symmetric matrix.
+/// Properties of the lower triangle of a symmetric or Hermitian matrix.
 struct Scan {
   double largest = 0;
   index_t row = -1, column = -1;  // place of an element that is not finite

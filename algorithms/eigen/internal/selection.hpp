@@ -52,7 +52,7 @@ template <class T>
 void judge_size(SymmetricEig<T>& result) {
   using Verdict = SymmetricEigStatus::Verdict;
   const bool over = std::any_of(result.values.begin(), result.values.end(), [](double value) {
-    return !(std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max()));
+    return !(std::abs(value) <= static_cast<double>(std::numeric_limits<real_t<T>>::max()));
   });
   if (over && result.status.ok()) result.status.verdict = Verdict::overflow;
   if (!over && result.status.verdict == Verdict::overflow) result.status.verdict = Verdict::ok;
@@ -61,10 +61,10 @@ void judge_size(SymmetricEig<T>& result) {
 /// Sets spectrum, norm and the selected values from the spectrum of A 2^-exponent, ascending. Returns the selected
 /// positions.
 template <class T, class Options>
-IndexRange select(SymmetricEig<T>& result, const std::vector<T>& values, int exponent, const Options& o) {
+IndexRange select(SymmetricEig<T>& result, const std::vector<real_t<T>>& values, int exponent, const Options& o) {
   std::vector<double>& all = result.spectrum;
   all.clear();
-  for (const T value : values) all.push_back(std::ldexp(static_cast<double>(value), exponent));
+  for (const real_t<T> value : values) all.push_back(std::ldexp(static_cast<double>(value), exponent));
   if (!all.empty()) result.norm = std::max(std::abs(all.front()), std::abs(all.back()));
   const auto below = [&](double limit) {
     return static_cast<index_t>(std::lower_bound(all.begin(), all.end(), limit) - all.begin());

@@ -3,15 +3,19 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <vector>
 
 namespace tesela {
 
-/// A = Q1 Q2 T Q2^T Q1^T, and the transformation of T's eigenpairs to A's. A banded A needs only the second stage.
+/// A = Q1 Q2 T Q2^H Q1^H, and the transformation of T's eigenpairs to A's. A banded A needs only the second stage. T of
+/// complex numbers is D T' D^H with a real T' and a diagonal D of numbers of magnitude 1.
 template <class T>
 class TwoStage {
  public:
@@ -23,10 +27,11 @@ class TwoStage {
   };
   /// Inserts the reduction of A, whose elements have size 1.
   TwoStage(Graph& g, const TileMatrix<T>& A, const Options& o) : n_(A.n()), runtime_(g.runtime()), gpu_(g.gpu()) {
-    const index_t wanted = o.band > 0 ? o.band : band_half_width(runtime_),
+    const WorkerCounts workers = workers_for<T>(runtime_);
+    const index_t wanted = o.band > 0 ? o.band : band_half_width(workers),
                   b = std::clamp<index_t>(std::min(wanted, std::max<index_t>(o.found, 1)), 1,
                                           std::max<index_t>(n_ - 1, 1));
-    const SymmetricBand<T> band(runtime_, n_, b, band_window(runtime_, n_, b));
+    const SymmetricBand<T> band(runtime_, n_, b, band_window(workers, n_, b));
     if (o.found > b)
       to_band_.emplace(reduce_to_band(g, A, band, {.block = o.block, .vectors = o.vectors}));
     else
@@ -39,14 +44,14 @@ class TwoStage {
   index_t half_width() const { return half_width_; }
   Runtime& runtime() const { return runtime_; }
 
-  TridiagonalEigResult<T> eigenvalues() {
+  TridiagonalEigResult<real_t<T>> eigenvalues() {
     wait();
-    return tridiagonal_eigenvalues<T>(runtime_, d_, e_, {.gpu = gpu_});
+    return tridiagonal_eigenvalues<real_t<T>>(runtime_, d_, e_, {.gpu = gpu_});
   }
   /// Computes T's eigenvectors Y and inserts X = Q1 Q2 Y.
-  TridiagonalEigResult<T> eigenvectors(Graph& g, const TileMatrix<T>& X, IndexRange range) {
+  TridiagonalEigResult<real_t<T>> eigenvectors(Graph& g, const TileMatrix<T>& X, IndexRange range) {
     wait();
-    TridiagonalEigResult<T> found = tridiagonal_eig<T>(runtime_, d_, e_, X, {.range = range, .gpu = gpu_});
+    auto found = of_tridiagonal(g, X, {.range = range, .gpu = gpu_});
     if (!found.status.ok()) return found;
     to_tridiagonal_->apply(g, Op::none, X);
     if (to_band_) to_band_->apply(g, Op::none, X);
@@ -67,8 +72,35 @@ class TwoStage {
   }
   void wait() {
     if (!d_.empty()) return;
-    d_ = to_tridiagonal_->diagonal();
-    e_ = to_tridiagonal_->off_diagonal();
+    if constexpr (is_complex<T>) {
+      for (const T x : to_tridiagonal_->diagonal()) d_.push_back(x.real());
+      phases_.assign(d_.empty() ? 0 : 1, T(1));
+      for (const T x : to_tridiagonal_->off_diagonal()) {
+        e_.push_back(std::abs(x));
+        phases_.push_back(e_.back() > 0 ? phases_.back() * (x / e_.back()) : phases_.back());
+        phases_.back() /= std::abs(phases_.back());
+      }
+    } else {
+      d_ = to_tridiagonal_->diagonal();
+      e_ = to_tridiagonal_->off_diagonal();
+    }
+  }
+  /// Computes T's eigenvectors.
+  TridiagonalEigResult<real_t<T>> of_tridiagonal(Graph& g, const TileMatrix<T>& X,
+                                                 const TridiagonalEigOptions& options) const {
+    if constexpr (is_complex<T>) {
+      const TileMatrix<real_t<T>> Y(runtime_, X.m(), X.n(), X.tile_shape(), "Y");
+      auto found = tridiagonal_eig<real_t<T>>(runtime_, d_, e_, Y, options);
+      if (!found.status.ok() || n_ == 0) return found;
+      TileMatrix<T> phases(runtime_, n_, 1, {n_, 1}, "phases");
+      phases.copy_from(phases_.data(), n_);
+      for (index_t j = 0; j < X.nt(); ++j)
+        for (index_t i = 0; i < X.mt(); ++i)
+          g.insert<kernels::PhaseRows<T>>({i * X.tile_shape().mb}, phases(0, 0), Y(i, j), X(i, j));
+      return found;
+    } else {
+      return tridiagonal_eig<T>(runtime_, d_, e_, X, options);
+    }
   }
 
   index_t n_, half_width_ = 0;
@@ -76,7 +108,8 @@ class TwoStage {
   int gpu_;
   std::optional<BandReduction<T>> to_band_;
   std::optional<BulgeChase<T>> to_tridiagonal_;
-  std::vector<T> d_, e_;
+  std::vector<real_t<T>> d_, e_;
+  std::vector<T> phases_;  // D, of complex numbers
 };
 
 }  // namespace tesela

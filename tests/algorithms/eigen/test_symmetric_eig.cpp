@@ -34,7 +34,8 @@ constexpr const char* all_kinds[] = {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("symmetric_eig finds all pairs of every kind", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig finds all pairs of every kind", "[gpu]", float, double, std::complex<float>,
+                   std::complex<double>) {
   const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
                                     EigMethod::one_task);
   for (const char* kind : all_kinds)
@@ -51,7 +52,8 @@ TEMPLATE_TEST_CASE("symmetric_eig finds all pairs of every kind", "[gpu]", float
     }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig accepts bandwidths that do not divide the order", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig accepts bandwidths that do not divide the order", "[gpu]", float, double,
+                   std::complex<float>, std::complex<double>) {
   for (const index_t band : {1, 2, 8, 24, 32, 64, 300})
     for (const index_t n : {100, 201}) {
       CAPTURE(band, n);
@@ -60,7 +62,8 @@ TEMPLATE_TEST_CASE("symmetric_eig accepts bandwidths that do not divide the orde
     }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig runs as one task with tiles of any width", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig runs as one task with tiles of any width", "[gpu][sanitize]", float, double,
+                   std::complex<float>, std::complex<double>) {
   for (const index_t tile : {7, 40, 100})
     for (const bool vectors : {true, false}) {
       const HostMatrix<TestType> a = lower<TestType>("normal", 40);
@@ -70,22 +73,24 @@ TEMPLATE_TEST_CASE("symmetric_eig runs as one task with tiles of any width", "[g
     }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig: a power of two scales only the values", "", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig: a power of two scales only the values", "", float, double, std::complex<float>,
+                   std::complex<double>) {
   using T = TestType;
   const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
                                     EigMethod::one_task);
-  const int most = std::numeric_limits<T>::max_exponent - 8;
+  const int most = std::numeric_limits<real_t<T>>::max_exponent - 8;
   const HostMatrix<T> a = lower<T>("uniform", 70);
   const Solved<T> one = solve(a, {.method = method});
   for (const int power : {-most / 2, -3, 40, most}) {
     CAPTURE(power);
-    const Solved<T> other = solve(lower<T>("uniform", 70, std::ldexp(T(1), power)), {.method = method});
+    const Solved<T> other = solve(lower<T>("uniform", 70, std::ldexp(real_t<T>(1), power)), {.method = method});
     for (std::size_t i = 0; i < 70; ++i) CHECK(other.eig.values[i] == std::ldexp(one.eig.values[i], power));
     CHECK(std::equal(one.x.data(), one.x.data() + one.x.size(), other.x.data()));
   }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig finds the requested part of the spectrum", "", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig finds the requested part of the spectrum", "", float, double, std::complex<float>,
+                   std::complex<double>) {
   using T = TestType;
   const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
                                     EigMethod::one_task);
@@ -113,14 +118,15 @@ TEMPLATE_TEST_CASE("symmetric_eig finds the requested part of the spectrum", "",
   }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig reports an eigenvalue beyond the largest number as a verdict", "", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig reports an eigenvalue beyond the largest number as a verdict", "", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
                                     EigMethod::one_task);
   HostMatrix<T> a(40, 40);
   for (index_t j = 0; j < 40; ++j)
     // One eigenvalue is 40 times as large.
-    for (index_t i = 0; i < 40; ++i) a(i, j) = std::numeric_limits<T>::max() / 2;
+    for (index_t i = 0; i < 40; ++i) a(i, j) = std::numeric_limits<real_t<T>>::max() / 2;
   for (const bool vectors : {false, true}) {
     CAPTURE(method, vectors);
     const Solved<T> all = solve(a, {.method = method, .vectors = vectors});
@@ -147,6 +153,19 @@ TEST_CASE("symmetric_eig reports the place of an element that is not finite and 
   CHECK_THROWS_AS(solve(a, {.low = 1, .high = 0}), ArgumentError);
   CHECK_THROWS_AS(solve(a, {.low = std::nan("")}), ArgumentError);
   CHECK_THROWS_AS(solve(a, {.band = -1}), ArgumentError);
+}
+
+TEMPLATE_TEST_CASE("symmetric_eig finds NaN in an imaginary part and refuses a diagonal that is not real", "",
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  HostMatrix<T> a = lower<T>("uniform", 200);
+  a(120, 7) = T(0, std::numeric_limits<real_t<T>>::infinity());
+  const Solved<T> s = solve(a, {.method = EigMethod::two_stage});
+  CHECK(s.eig.status.verdict == SymmetricEigStatus::Verdict::not_finite);
+  CHECK((s.eig.status.row == 120 && s.eig.status.column == 7));
+  a = lower<T>("uniform", 9);
+  a(4, 4) += T(0, 1);
+  CHECK_THROWS_WITH(solve(a, {}), ContainsSubstring("[4, 4]"));
 }
 
 TEMPLATE_TEST_CASE("symmetric test matrices have the stated eigenvalues", "", float, double) {

@@ -37,6 +37,13 @@ bool planned(const EigOptions& o) { return !o.input.tridiagonal() && !o.input.ge
 
 void require_valid(const EigOptions& o, const std::optional<IndexRange>& positions) {
   const auto refuse = [](const char* option, const char* why) { throw ArgumentError("eig", option, why); };
+  if (o.common.complex()) {
+    require(find_named(eig_methods(), o.method).has_value(), "eig", "--method", o.method,
+            " has no complex numbers: use auto");
+    require(!o.input.generalized() && o.input.diagonal.empty() && o.certify == 0, "eig", "--precision",
+            o.common.precision, ": pairs, --diagonal and --certify have no complex numbers");
+    require_holds_numbers("eig", o.common, {{"--out-vectors", &o.vectors_out}});
+  }
   if (o.certify > 0 && (positions || !o.selection.range.empty() || !o.check))
     refuse("--certify", "needs the whole spectrum, and no --no-check");
   const bool library = o.method == "cusolver";
@@ -72,7 +79,8 @@ template <class T>
 EigFound<T> solve(const EigOptions& o, bool dense, EigProblem<T>& problem, EigProof& proof, Report& report) {
   const auto method = find_method(eig_table<T>(EigRows::command), o.method);
   const auto proved = [&](Runtime& runtime, const EigFound<T>& found) {
-    if (o.check) proof = prove(runtime, problem, o.selection, o.certify, found.eig);
+    if constexpr (!is_complex<T>)
+      if (o.check) proof = prove(runtime, problem, o.selection, o.certify, found.eig);
   };
   if (method.library()) {  // which needs the cores and the device's memory that a Runtime would occupy
     problem.load(dense);
@@ -88,7 +96,8 @@ EigFound<T> solve(const EigOptions& o, bool dense, EigProblem<T>& problem, EigPr
   std::optional<MemoryPlan> plan;
   if (planned(o)) {
     const auto order = static_cast<double>(problem.n());
-    plan = eig_command_plan(runtime, problem.n(), sizeof(T), problem.options);
+    const WorkerCounts workers = is_complex<T> ? WorkerCounts(runtime.cpus(), 0) : WorkerCounts(runtime);
+    plan = eig_command_plan(workers, problem.n(), sizeof(T), problem.options);
     require_fit("eig", *plan, o.plan.room(runtime));
     require_memory("eig", "A and its copy", 2 * order * order * sizeof(T));
   }
@@ -114,7 +123,7 @@ EigFound<T> solve(const EigOptions& o, bool dense, EigProblem<T>& problem, EigPr
 void report_proof(const EigOptions& o, index_t found, std::optional<index_t> expected, const EigProof& proof,
                   Report& report) {
   report.check("found", static_cast<double>(found));
-  if (!o.selection.range.empty()) expected = proof.expected;
+  if (!o.selection.range.empty()) expected = proof.expected;  // unknown for complex numbers
   if (expected) {
     report.check("expected", static_cast<double>(*expected));
     if (proof.doubtful > 0) report.check("doubtful", static_cast<double>(proof.doubtful));
@@ -161,7 +170,8 @@ void report_counts(const EigFound<T>& found, Report& report) {
 
 template <class T>
 void report_errors(const EigOptions& o, EigProblem<T>& problem, const EigFound<T>& found, Report& report) {
-  if (const std::string overflow = overflow_of(found.eig.values, std::numeric_limits<T>::max()); !overflow.empty())
+  if (const std::string overflow = overflow_of(found.eig.values, std::numeric_limits<real_t<T>>::max());
+      !overflow.empty())
     report.fail(overflow);
   const EigErrors errors = eig_errors(problem, found, o.check);
   if (!errors.failure.empty()) report.fail(errors.failure);
@@ -174,7 +184,7 @@ template <class T>
 int run_eig(EigOptions o) {
   Report report("eig", o.common);
   o.input.resolve(1000);
-  if (o.method == "auto" && o.band == 0 && o.block == 0) o.input.find_bands();
+  if (o.method == "auto" && o.band == 0 && o.block == 0 && !is_complex<T>) o.input.find_bands();
   EigProblem<T> problem{.input = o.input, .options = o.eig(), .iteration = o.iteration, .seed = o.common.seed};
   const index_t n = o.input.n;
   problem.options.positions = o.selection.positions(n);
@@ -204,8 +214,8 @@ int run_eig(EigOptions o) {
   const auto count = static_cast<index_t>(eig.values.size());
   report_proof(o, count, problem.wanted(), proof, report);
   report_errors(o, problem, found, report);
-  HostMatrix<T> values(count, 1);
-  std::ranges::transform(eig.values, values.data(), [](double value) { return static_cast<T>(value); });
+  HostMatrix<real_t<T>> values(count, 1);
+  std::ranges::transform(eig.values, values.data(), [](double value) { return static_cast<real_t<T>>(value); });
   write_matrices(report,
                  {{"eigenvalues", o.out, values, OneColumn::vector}, {"eigenvectors", o.vectors_out, found.vectors}});
   return report.finish();
@@ -253,15 +263,18 @@ void exclude(App& app) {
 
 int run(EigOptions o) {
   o.vectors = o.vectors || !o.vectors_out.empty();
+  require(!o.common.complex() || (o.jobs.empty() && o.batch < 0), "eig", "--precision", o.common.precision,
+          ": --jobs and --batch have no complex numbers");
   require(o.jobs.empty() || find_named(eig_methods(), o.method).has_value(), "eig", "--method", o.method,
           " is not there for --jobs");
   if (!o.jobs.empty()) return run_eig_jobs(o);
   if (o.batch >= 0) return run_eig_batch(std::move(o));
-  return run_in_precision(o, run_eig<float>, run_eig<double>);
+  return run_for_number_type(o, []<class T>(EigOptions& options) { return run_eig<T>(options); });
 }
 
 const Command eig_command(
-    Command::Group::top, "eig", "eigenvalues and eigenvectors of a symmetric matrix or pair", [](App& app) {
+    Command::Group::top, "eig", "eigenvalues and eigenvectors of a symmetric or Hermitian matrix, or of a pair",
+    [](App& app) {
       auto o = std::make_shared<EigOptions>();
       o->input.add_to(app);
       choices(eig_table<double>(EigRows::command)).add_option(app, "--method", o->method);
@@ -284,7 +297,7 @@ const Command eig_command(
       app.add_option("--batch", o->batch, "K matrices of an order up to 128: seeds from --seed on, or n x Kn in -a")
           ->transform(cli::non_negative())
           ->generates();
-      o->common.add_to(app);
+      o->common.add_to(app, {.complex = true});
       exclude(app);
       for (const char* rare : {"--random", "--b", "--batch", "--seed"}) app.get_option(rare)->group(more_options);
       app.footer("Example: tesela eig --a A.mtx --smallest 20 --vectors --out-vectors x.npy");

@@ -61,14 +61,15 @@ int run_eig_plan(const EigOptions& o, const SymmetricEigOptions& options) {
   const Runtime runtime(o.common.runtime());
   const MemoryRoom room = o.plan.room(runtime);
   const index_t n = o.input.n;
-  const std::size_t element = o.common.precision == "s" ? sizeof(float) : sizeof(double);
+  const std::size_t element = o.common.number_bytes();
+  const WorkerCounts workers = o.common.complex() ? WorkerCounts(runtime.cpus(), 0) : WorkerCounts(runtime);
   return finish_plan(o.common, runtime,
                      {{"command", "eig"},
                       {"n", n},
                       {"precision", o.common.precision},
-                      {"method", name_of(eig_methods(), eig_method(runtime, n, options))},
+                      {"method", name_of(eig_methods(), eig_method(workers, n, options))},
                       {"vectors", options.vectors}},
-                     eig_command_plan(runtime, n, element, options), room,
+                     eig_command_plan(workers, n, element, options), room,
                      {{"largest", largest_orders(runtime, room, options)}, {"published", published_sizes()}});
 }
 

@@ -28,43 +28,45 @@ GeneralizedKind EigProblem<T>::kind() const {
 
 template <class T>
 void EigProblem<T>::load(bool dense) {
-  const auto full = [&](const SymmetricMatrix& matrix, T scale) {
+  const auto full = [&](const SymmetricMatrix& matrix, real_t<T> scale) {
     return filled<T>({n(), n()}, [&](index_t i, index_t j) { return scale * matrix.element<T>(i, j); });
   };
   if (!input.b.empty())
     b = read_symmetric<T>({"eig", "--b", input.b, "B", input.uplo, input.symmetrize}, notes);
   else if (input.generalized())  // with A's seed both would have the same eigenvectors
-    b = full(generated("eig", "--random-b", input.random_b, n(), seed + 1), T(1));
+    b = full(generated("eig", "--random-b", input.random_b, n(), seed + 1), 1);
   if (!input.a.empty() && !input.bands_in_a) {
     a = read_symmetric<T>({"eig", input.a_name, input.a, "A", input.uplo, input.symmetrize}, notes);
     return;
   }
-  if (input.tridiagonal()) {
-    if (input.bands_in_a) {
-      SymmetricBands<T> bands = read_tridiagonal<T>(input.a).value();
-      d = std::move(bands.d), e = std::move(bands.e);
-    } else {
-      d = read_vector<T>("eig", "--diagonal", input.diagonal);
-      e = read_vector<T>("eig", "--off-diagonal", input.off_diagonal);
+  if constexpr (!is_complex<T>) {
+    if (input.tridiagonal()) {
+      if (input.bands_in_a) {
+        SymmetricBands<T> bands = read_tridiagonal<T>(input.a).value();
+        d = std::move(bands.d), e = std::move(bands.e);
+      } else {
+        d = read_vector<T>("eig", "--diagonal", input.diagonal);
+        e = read_vector<T>("eig", "--off-diagonal", input.off_diagonal);
+      }
+      require(e.size() == static_cast<std::size_t>(std::max<index_t>(n() - 1, 0)), "eig", "--off-diagonal",
+              fmt::format("{} elements, but the diagonal has {}", e.size(), n()));
+      if (!dense) return;
+      a = HostMatrix<T>::zeros(n(), n());
+      for (index_t i = 0; i < n(); ++i) {
+        a(i, i) = d[static_cast<std::size_t>(i)];
+        if (i > 0) a(i, i - 1) = a(i - 1, i) = e[static_cast<std::size_t>(i - 1)];
+      }
+      return;
     }
-    require(e.size() == static_cast<std::size_t>(std::max<index_t>(n() - 1, 0)), "eig", "--off-diagonal",
-            fmt::format("{} elements, but the diagonal has {}", e.size(), n()));
-    if (!dense) return;
-    a = HostMatrix<T>::zeros(n(), n());
-    for (index_t i = 0; i < n(); ++i) {
-      a(i, i) = d[static_cast<std::size_t>(i)];
-      if (i > 0) a(i, i - 1) = a(i - 1, i) = e[static_cast<std::size_t>(i - 1)];
-    }
-    return;
   }
   const SymmetricMatrix matrix = generated("eig", "--random", input.random, n(), seed);
-  const T scale = in_precision<T>("eig", "--scale", input.scale);
-  if (resident && n() > whole && !input.generalized()) generator = matrix.generator<T>();
+  const auto scale = in_precision<real_t<T>>("eig", "--scale", input.scale);
+  if constexpr (!is_complex<T>)
+    if (resident && n() > whole && !input.generalized()) generator = matrix.generator<T>();
   if (!generator) a = full(matrix, scale);
   for (index_t j = 0; j < a.cols(); ++j)
     for (index_t i = j; i < n(); ++i)
-      if (!std::isfinite(a(i, j)))
-        throw ArgumentError("eig", "--scale", fmt::format("A({}, {}) overflows", i + 1, j + 1));
+      if (!is_finite(a(i, j))) throw ArgumentError("eig", "--scale", fmt::format("A({}, {}) overflows", i + 1, j + 1));
   if (input.generalized() || !matrix.eigenvalues()) return;
   eigenvalues = matrix.eigenvalues();
   for (double& value : *eigenvalues) value *= static_cast<double>(scale);
@@ -112,7 +114,7 @@ double EigProblem<T>::largest_row_sum() const {
   double largest = 0;
   for (index_t j = 0; j < a.cols(); ++j) {
     double sum = 0;
-    for (index_t i = 0; i < a.rows(); ++i) sum += std::abs(static_cast<double>(a(i, j)));
+    for (index_t i = 0; i < a.rows(); ++i) sum += std::abs(with_parts<T, double>(a(i, j)));
     largest = std::max(largest, sum);
   }
   return largest;
@@ -140,24 +142,29 @@ Solver<EigFound<T>> by_graph(EigProblem<T>& p, const std::string& name) {
   const auto prepare = [&p, state, options, tridiagonal, pair] {
     state->found = {};  // before A needs room
     if (tridiagonal) return;
-    const TileShape tile = pair ? generalized_eig_tile(*p.runtime, p.n()) : eig_tile(*p.runtime, p.n(), options);
+    const WorkerCounts workers = is_complex<T> ? WorkerCounts(p.runtime->cpus(), 0) : WorkerCounts(*p.runtime);
+    const TileShape tile = pair ? generalized_eig_tile(workers, p.n()) : eig_tile(workers, p.n(), options);
     p.restore(state->A, p.a, p.work, tile);
     if (pair) p.restore(state->B, p.b, p.work_b, tile);
   };
   const auto run = [&p, state, iteration, options, tridiagonal, pair](Graph* g) {
-    const auto iterate = [&](const auto&... matrix) {
-      EigIterationResult<T> result = eig_iteration<T>(*g, matrix..., p.iteration.options(*iteration, options));
-      state->found.facts = result;
-      return static_cast<SymmetricEig<T>>(std::move(result));
-    };
-    const std::span<const T> d(p.d), e(p.e);
     SymmetricEig<T>& eig = state->found.eig;
-    if (tridiagonal)
-      eig = iteration ? iterate(d, e) : symmetric_eig(*g, d, e, options);
-    else if (pair)
-      eig = generalized_eig(*g, *state->A, *state->B, {p.kind(), options});
-    else
-      eig = iteration ? iterate(*state->A) : symmetric_eig(*g, *state->A, options);
+    if constexpr (is_complex<T>) {
+      eig = symmetric_eig(*g, *state->A, options);
+    } else {
+      const auto iterate = [&](const auto&... matrix) {
+        EigIterationResult<T> result = eig_iteration<T>(*g, matrix..., p.iteration.options(*iteration, options));
+        state->found.facts = result;
+        return static_cast<SymmetricEig<T>>(std::move(result));
+      };
+      const std::span<const T> d(p.d), e(p.e);
+      if (tridiagonal)
+        eig = iteration ? iterate(d, e) : symmetric_eig(*g, d, e, options);
+      else if (pair)
+        eig = generalized_eig(*g, *state->A, *state->B, {p.kind(), options});
+      else
+        eig = iteration ? iterate(*state->A) : symmetric_eig(*g, *state->A, options);
+    }
   };
   const auto finish = [&p, state] {
     SymmetricEig<T>& eig = state->found.eig;
@@ -315,16 +322,18 @@ std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows which) {
                       [name = std::string(method.name)](EigProblem<T>& p) { return by_graph(p, name); }});
   };
   add(eig_methods());
-  const auto on_gpu = [](bool part) {
-    return [part](auto& p) { return p.input.generalized() ? by_cusolver_pair(p) : by_cusolver(p, part); };
-  };
-  add_cusolver(rows, "cusolver", "the library's syevd on a GPU, transfers timed", on_gpu(false));
-  add(eig_iterations());
-  if (which == EigRows::command) return rows;
-  add_cusolver(rows, "cusolver-x", "its syevdx for a part", on_gpu(true));
-  Row& lapack = *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.name == "lapack"; });
-  lapack.place = Place::cores;
-  lapack.solver = by_lapack<T>;
+  if constexpr (!is_complex<T>) {
+    const auto on_gpu = [](bool part) {
+      return [part](auto& p) { return p.input.generalized() ? by_cusolver_pair(p) : by_cusolver(p, part); };
+    };
+    add_cusolver(rows, "cusolver", "the library's syevd on a GPU, transfers timed", on_gpu(false));
+    add(eig_iterations());
+    if (which == EigRows::command) return rows;
+    add_cusolver(rows, "cusolver-x", "its syevdx for a part", on_gpu(true));
+    Row& lapack = *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.name == "lapack"; });
+    lapack.place = Place::cores;
+    lapack.solver = by_lapack<T>;
+  }
   return rows;
 }
 
@@ -333,6 +342,12 @@ std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows which) {
   template std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+#define TESELA_INSTANTIATE(T)              \
+  template void EigProblem<T>::load(bool); \
+  template std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows);
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

@@ -15,7 +15,8 @@
 
 namespace tesela::cli {
 
-/// A X = X diag(values), or a generalized problem: the matrices, and the memory that its methods share.
+/// A X = X diag(values) with a symmetric or Hermitian A, or a generalized problem of real numbers: the matrices, and
+/// the memory that its methods share.
 template <class T>
 struct EigProblem {
   EigInput input;
@@ -65,7 +66,7 @@ struct EigFound {
 /// The methods of a command, or of a benchmark, where LAPACK is a peer.
 enum class EigRows : std::uint8_t { command, bench };
 
-/// Returns the table of methods: Tesela's, the classical iterations, LAPACK and cuSOLVER.
+/// Returns the table of methods: Tesela's, the classical iterations, LAPACK and cuSOLVER; for complex numbers Tesela's.
 template <class T>
 std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows rows);
 

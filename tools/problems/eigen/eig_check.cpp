@@ -137,9 +137,12 @@ double norm_of(EigProblem<T>& p, const SymmetricEig<T>& eig) {
   if (std::ssize(eig.spectrum) < p.n() && p.eigenvalues)
     for (const double value : *p.eigenvalues) largest = std::max(largest, std::abs(value));
   if (p.a.rows() == p.n() && p.n() > 0) return symmetric_norm(p.a, largest);
-  if (!p.generator) return largest > 0 ? largest : 1;
-  const double most = p.moments().frobenius;
-  return std::clamp(largest, most / std::sqrt(static_cast<double>(p.n())), most);
+  if constexpr (!is_complex<T>)
+    if (p.generator) {
+      const double most = p.moments().frobenius;
+      return std::clamp(largest, most / std::sqrt(static_cast<double>(p.n())), most);
+    }
+  return largest > 0 ? largest : 1;
 }
 
 }  // namespace
@@ -163,7 +166,8 @@ const Moments& EigProblem<T>::moments() {
 
 template <class T>
 EigErrors eig_errors(EigProblem<T>& p, const EigFound<T>& f, bool compare) {
-  if (p.input.generalized()) return errors_of_pair(p, f, compare);
+  if constexpr (!is_complex<T>)
+    if (p.input.generalized()) return errors_of_pair(p, f, compare);
   const index_t n = p.n();
   const SymmetricEig<T>& eig = f.eig;
   EigErrors errors;
@@ -175,10 +179,12 @@ EigErrors eig_errors(EigProblem<T>& p, const EigFound<T>& f, bool compare) {
     bounds = iteration_bounds(bounds, n, growth, *f.facts);
     errors.frobenius = Measured{f.facts->frobenius_drift, bounds.value};
   }
-  if (!p.d.empty()) return errors_of_tridiagonal(p, f, compare, bounds, std::move(errors));
+  if constexpr (!is_complex<T>)
+    if (!p.d.empty()) return errors_of_tridiagonal(p, f, compare, bounds, std::move(errors));
   const bool dense = p.a.rows() == n;
   const double norm = norm_of(p, eig),
-               rounding = static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm;  // of results near zero
+               rounding =
+                   static_cast<double>(std::numeric_limits<real_t<T>>::denorm_min()) / norm;  // of results near zero
   if (compare && dense && !p.eigenvalues && n <= p.whole) p.eigenvalues = reference_eigenvalues(p.a);
   if (compare && (dense || p.generator) && p.eigenvalues)
     errors.value = Measured{eigenvalue_error(eig.values, *p.eigenvalues, eig.first, norm), bounds.value + rounding};
@@ -186,9 +192,9 @@ EigErrors eig_errors(EigProblem<T>& p, const EigFound<T>& f, bool compare) {
     errors.trace = Measured{trace_drift(p.a, eig.values, norm), trace_bound(bounds, n) + rounding};
   if (!p.options.vectors) return errors;
   EigError error;
-  if (f.X) {
-    error = error_of_tiles(p, f, norm);
-  } else {
+  if constexpr (!is_complex<T>)
+    if (f.X) error = error_of_tiles(p, f, norm);
+  if (!f.X) {
     const bool sample = n > p.whole;
     if (sample) errors.sampled = std::min(sampled_on_host, f.vectors.cols());
     error = eig_error(p.a, eig.values, f.vectors, norm, sample ? sampled_on_host : f.vectors.cols(), p.seed);
@@ -243,5 +249,7 @@ std::string overflow_of(const std::vector<double>& values, double largest) {
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE
+template EigErrors eig_errors(EigProblem<std::complex<float>>&, const EigFound<std::complex<float>>&, bool);
+template EigErrors eig_errors(EigProblem<std::complex<double>>&, const EigFound<std::complex<double>>&, bool);
 
 }  // namespace tesela::cli
