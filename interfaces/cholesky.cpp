@@ -2,11 +2,11 @@
 
 namespace tesela::c {
 
-/// Factors A = R^T R for a symmetric positive definite matrix (LAPACK potrf).
+/// Factors A = R^H R for a symmetric or Hermitian positive definite matrix (LAPACK potrf).
 ///
 /// uplo     'U' only: the upper triangle is read and overwritten by R; elements below it may be overwritten.
 /// info     i > 0: the leading minor of order i is not positive or not finite.
-template <class T>
+template <Number T>
 Code potrf(char uplo, index_t n, T* a, index_t lda) {
   require_sizes({{"n", n}});
   require_triangle("uplo", uplo, 'U');
@@ -20,7 +20,7 @@ Code potrf(char uplo, index_t n, T* a, index_t lda) {
 /// info     as potrf's; n + j: column j of X is not finite; n + nrhs + 1: X is set, but A is singular to working
 ///          precision; n + nrhs + 2: X is set, but may have fewer than two correct digits. tesela_error() states the
 ///          reciprocal condition number.
-template <class T>
+template <Number T>
 Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   require_triangle("uplo", uplo, 'U');

@@ -6,13 +6,13 @@ namespace tesela::c {
 
 /// Computes C = alpha op(A) op(B) + beta C with op(A) m x k, op(B) k x n and C m x n (BLAS gemm).
 ///
-/// transa, transb  'N' or 'T'.
+/// transa, transb  'N', 'T' or 'C'.
 /// beta            if 0, the contents of C are ignored.
 /// C               must not overlap A or B. NaN and infinities propagate as in BLAS.
-template <class T>
+template <Number T>
 Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,
           index_t ldb, T beta, T* c, index_t ldc) {
-  const Op op_a = operation("transa", transa), op_b = operation("transb", transb);
+  const Op op_a = operation<T>("transa", transa), op_b = operation<T>("transb", transb);
   require_sizes({{"m", m}, {"n", n}, {"k", k}});
   const Array<const T> array_a("a", a, apply(op_a, {m, k}), "lda", lda),
       array_b("b", b, apply(op_b, {k, n}), "ldb", ldb);
@@ -25,7 +25,7 @@ Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, co
 /// As gemm, for matrices in tiles with matching tile sizes along m, n and k; waits.
 template <class T>
 Code gemm_tile(char transa, char transb, T alpha, tesela_matrix* a, tesela_matrix* b, T beta, tesela_matrix* c) {
-  const Op op_a = operation("transa", transa), op_b = operation("transb", transb);
+  const Op op_a = operation<T>("transa", transa), op_b = operation<T>("transb", transb);
   const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), C = tiles<T>("c", c);
   const Session session;
   Graph g(session);
@@ -38,7 +38,7 @@ template <class T>
 Code gemm_async(tesela_graph* graph, char transa, char transb, T alpha, tesela_matrix* a, tesela_matrix* b, T beta,
                 tesela_matrix* c) {
   const auto into = object<GraphObject>("graph", graph);
-  const Op op_a = operation("transa", transa), op_b = operation("transb", transb);
+  const Op op_a = operation<T>("transa", transa), op_b = operation<T>("transb", transb);
   const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), C = tiles<T>("c", c);
   const Session session;
   into->insert([&](Graph& g) { tesela::gemm(g, op_a, op_b, alpha, A, B, beta, C); });

@@ -73,14 +73,14 @@ Code solve(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t 
 /// B        max(m, n) x nrhs: m rows on entry, n rows of X on return. X has least norm if there are several solutions.
 /// result   may be NULL. It reports a deficient rank, which is not a failure.
 /// info     > 0: the status; there is no X.
-template <class T>
+template <Number T>
 Code gels(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, tesela_gels_result* result) {
   return solve(m, n, nrhs, a, lda, b, ldb, 0, result, by_ols);
 }
 
 /// As gels; singular values of A, its columns scaled to unit norm, count as zero up to rcond times the largest. rcond =
 /// 0 selects max(m, n) eps.
-template <class T>
+template <Number T>
 Code gelsy(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, double rcond,
            tesela_gels_result* result) {
   return solve(m, n, nrhs, a, lda, b, ldb, rcond, result, by_ols);
@@ -182,7 +182,7 @@ template <class T, class Solve>
 LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rcond, bool overwrite_a, bool overwrite_b,
                                  const Solve& with, bool errors = false) {
   b.require_rows(a.rows());
-  if (rcond < 0) rcond = static_cast<double>(std::numeric_limits<T>::epsilon());
+  if (rcond < 0) rcond = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   if (!(rcond < 1)) throw nb::value_error("rcond must be less than 1");
   auto [found, unit_errors, V, of_a, of_b] = with_workers([&](const c::Session& session) {
     OlsOptions options;
@@ -191,13 +191,14 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
     auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b})),
          columns_b = Columns<T>::overwriting(session, b, overwrite_b);
     auto solved = with(session, columns_a, columns_b, options);
-    std::vector<T> of_variance_1;
+    std::vector<real_t<T>> of_variance_1;
     HostMatrix<T> covariance_of_variance_1;
-    if (errors && is_solved(solved.status)) {
-      Graph g(session);
-      of_variance_1 = standard_errors(g, solved);
-      covariance_of_variance_1 = covariance(g, solved);
-    }
+    if constexpr (!is_complex<T>)
+      if (errors && is_solved(solved.status)) {
+        Graph g(session);
+        of_variance_1 = standard_errors(g, solved);
+        covariance_of_variance_1 = covariance(g, solved);
+      }
     return std::tuple(std::move(solved), std::move(of_variance_1), std::move(covariance_of_variance_1),
                       std::move(columns_a), std::move(columns_b));
   });
@@ -205,7 +206,7 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   LeastSquaresResult result;
   result.standard_errors = nb::none();
   result.covariance = nb::none();
-  add_errors(b, found, unit_errors, V, result);
+  if constexpr (!is_complex<T>) add_errors(b, found, unit_errors, V, result);
   result.x = solved || found.X.size() > 0 ? to_python_like(b, std::move(found.X)) : nb::none();
   result.residual_norms = number_or_numbers(b, found.residual_norms);
   result.rank = found.rank;
@@ -222,12 +223,13 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
 
 LeastSquaresResult lstsq(const ArrayLike& a_given, const ArrayLike& b_given, std::optional<double> rcond, Flag errors,
                          Flag overwrite_a, Flag overwrite_b, Flag singular_values) {
-  const Argument a("a", a_given), b("b", b_given);
-  return in_precision({&a, &b}, [&]<class T>(T) {
-    std::vector<T> values;
+  const Argument a("a", a_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too);
+  if ((a.complex() || b.complex()) && errors) throw nb::type_error("lstsq: complex numbers need errors=False");
+  return in_number_type({&a, &b}, [&]<class T>(T) {
+    std::vector<real_t<T>> values;
     if (singular_values) {
       HostMatrix<T> copy = Columns<T>::on_host(a).copy();
-      if (std::all_of(copy.data(), copy.data() + copy.size(), [](T x) { return std::isfinite(x); }))
+      if (std::all_of(copy.data(), copy.data() + copy.size(), [](T x) { return is_finite(x); }))
         values = with_workers([&](const c::Session& session) { return tesela::singular_values<T>(session, copy); });
     }
     LeastSquaresResult result = least_squares<T>(
@@ -319,7 +321,7 @@ const Part part([](nb::module_& m) {
       .prints({"x", "rank", "condition", "status"});
   m.def("lstsq", lstsq, "a"_a, "b"_a, nb::kw_only(), "rcond"_a = nb::none(), "errors"_a = false,
         "overwrite_a"_a = false, "overwrite_b"_a = false, "singular_values"_a = false,
-        R"(Solve least squares: x = argmin ||a x - b|| for a of any shape and rank.
+        R"(Solve least squares: x = argmin ||a x - b|| for a of any shape and rank, of real or complex numbers.
 
 Among several solutions x has the least norm. A deficient rank is not an error; the result reports it.
 
@@ -332,7 +334,8 @@ rcond : float, optional
     Singular values of a, its columns scaled to unit norm, count as zero up to rcond times the largest one. None or 0
     selects max(m, n) eps, -1 eps. SciPy's name `cond` is accepted as well.
 errors : bool
-    Whether the result has standard errors and the covariance of x, for errors of an estimated variance.
+    Whether the result has standard errors and the covariance of x, for errors of an estimated variance; not for
+    complex numbers.
 overwrite_a, overwrite_b : bool
     Whether the function may overwrite the array, which saves a copy if it is in Fortran order.
 singular_values : bool

@@ -9,7 +9,7 @@ namespace tesela::c {
 /// info     i > 0: pivot i is zero or not finite, and there is no X; n + j: column j of X is not finite; n + nrhs + 1:
 ///          X is set, but A is singular to working precision; n + nrhs + 2: X is set, but may have fewer than two
 ///          correct digits. tesela_error() states the reciprocal condition number.
-template <class T>
+template <Number T>
 Code gesv(index_t n, index_t nrhs, T* a, index_t lda, int64_t* rows, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   const Array<T> array_a("a", a, {n, n}, "lda", lda), array_b("b", b, {n, nrhs}, "ldb", ldb);

@@ -17,7 +17,7 @@ struct QrObject : AnyQr {
       : factorization(std::move(f)), memory(of) {
     memory.name = "the array of qr";
   }
-  static std::string kind() { return std::string("a QR factorization in ") + precision<T>(); }
+  static std::string kind() { return "a QR factorization in " + precision<T>(); }
   std::string what() const override { return kind(); }
   const QrFactorization<T> factorization;
   Array<T> memory;  ///< the caller's array with the factors; empty if a tiled matrix holds them
@@ -26,6 +26,15 @@ struct QrObject : AnyQr {
 template <class T>
 std::shared_ptr<QrObject<T>> q_of(const tesela_qr* qr) {
   return object<QrObject<T>>("qr", qr);
+}
+
+/// Returns the operation for 'N', 'T' or 'C'; a complex Q has no 'T'.
+template <class T>
+Op operation_of_q(char trans) {
+  const Op op = operation<T>("trans", trans);
+  if (is_complex<T> && op == Op::transpose)
+    throw WrongArgument("trans", in_quotes(trans) + ": a complex Q has the adjoint 'C' only");
+  return op;
 }
 
 template <class T>
@@ -45,10 +54,10 @@ Code info_of(const Status& status, const char* of) {
 /// Factors A = Q R, m x n (LAPACK geqrf).
 ///
 /// A        R overwrites the upper triangle and part of Q the rest; the handle holds Q's block factors. Only
-///          tesela_?ormqr and tesela_?orgqr read this form, not LAPACK. A must stay unchanged until the handle is
-///          freed.
+///          tesela_?ormqr and tesela_?orgqr (unmqr and ungqr) read this form, not LAPACK. A must stay unchanged until
+///          the handle is freed.
 /// info     j > 0: column j of R is not finite, and there is no handle.
-template <class T>
+template <Number T>
 Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
   require_sizes({{"m", m}, {"n", n}});
   const Array<T> array("a", a, {m, n}, "lda", lda);
@@ -65,7 +74,7 @@ Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
 /// A        R overwrites the upper triangle, the reflectors' vectors the rest; tau, min(m, n) numbers, has their
 ///          factors. They are computed on the host from Q, which takes additional memory and time (docs/c.md).
 /// info     as in geqrf.
-template <class T>
+template <Number T>
 Code geqrf_tau(index_t m, index_t n, T* a, index_t lda, T* tau) {
   require_sizes({{"m", m}, {"n", n}});
   const index_t k = std::min(m, n);
@@ -83,11 +92,11 @@ Code geqrf_tau(index_t m, index_t n, T* a, index_t lda, T* tau) {
 }
 
 /// Overwrites C (m x n) with op(Q) C for side 'L' or C op(Q) for 'R' (LAPACK ormqr). The order of Q is the number of
-/// rows of A; trans is 'N' or 'T'. info = j > 0: column j of the product is not finite.
-template <class T>
+/// rows of A; trans is 'N' or 'T', for complex numbers 'N' or 'C'. info = j > 0: column j of the product is not finite.
+template <Number T>
 Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, index_t ldc) {
   const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
-  const Op op = operation("trans", trans);
+  const Op op = operation_of_q<T>(trans);
   require_sizes({{"m", m}, {"n", n}});
   const auto q = q_of<T>(qr);
   const QrFactorization<T>& f = q->factorization;
@@ -100,7 +109,7 @@ Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, ind
 }
 
 /// Stores the first n columns of Q, which has m rows, in `q` (LAPACK orgqr). info as in ormqr.
-template <class T>
+template <Number T>
 Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
   require_sizes({{"m", m}, {"n", n}});
   const auto held = q_of<T>(qr);
@@ -131,7 +140,7 @@ Code geqrf_tile(tesela_matrix* a, tesela_qr** qr) {
 template <class T>
 Code ormqr_tile(char side, char trans, tesela_qr* qr, tesela_matrix* c) {
   const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
-  const Op op = operation("trans", trans);
+  const Op op = operation_of_q<T>(trans);
   const auto q = q_of<T>(qr);
   const TileMatrix<T> C = tiles<T>("c", c);
   const Session session;
@@ -169,7 +178,7 @@ template <class T>
 Code ormqr_async(tesela_graph* graph, char side, char trans, tesela_qr* qr, tesela_matrix* c) {
   const auto into = object<GraphObject>("graph", graph);
   const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
-  const Op op = operation("trans", trans);
+  const Op op = operation_of_q<T>(trans);
   const auto q = q_of<T>(qr);
   const TileMatrix<T> C = tiles<T>("c", c);
   const Session session;

@@ -7,40 +7,41 @@ namespace {
 
 /// Copies the results. `vectors` may be the memory of A, whose tiles no longer exist.
 template <class T>
-Code finish(const SymmetricEig<T>& found, T* w, const Array<T>* vectors) {
+Code finish(const SymmetricEig<T>& found, real_t<T>* w, const Array<T>* vectors) {
   if (!found.status.ok()) return failed(1, to_string(found.status));
-  std::transform(found.values.begin(), found.values.end(), w, [](double value) { return static_cast<T>(value); });
+  std::transform(found.values.begin(), found.values.end(), w,
+                 [](double value) { return static_cast<real_t<T>>(value); });
   if (vectors != nullptr && found.vectors) found.vectors->copy_to(vectors->data, vectors->ld);
   return 0;
 }
 
 }  // namespace
 
-/// Computes all eigenvalues of a symmetric matrix, ascending, into w (LAPACK syev and syevd).
+/// Computes all eigenvalues of a symmetric or Hermitian matrix, ascending, into w (LAPACK syev and syevd, heev).
 ///
 /// jobz     'V' overwrites A with the eigenvectors as columns; with 'N' the contents of A are undefined.
-/// uplo     'L' only: the lower triangle is read.
+/// uplo     'L' only: the lower triangle is read. A complex diagonal must be real.
 /// info     > 0: A is not finite, or the iteration did not converge; tesela_error() states the place.
-template <class T>
-Code syev(char jobz, char uplo, index_t n, T* a, index_t lda, T* w) {
+template <Number T>
+Code syev(char jobz, char uplo, index_t n, T* a, index_t lda, real_t<T>* w) {
   const bool vectors = choice("jobz", jobz, 'V', 'N');
   require_triangle("uplo", uplo, 'L');
   require_sizes({{"n", n}});
   const Array<T> array("a", a, {n, n}, "lda", lda);
-  const Array<T> values("w", w, n);
+  const Array<real_t<T>> values("w", w, n);
   require_no_overlap({array, values});
   const Session session;
-  return finish(symmetric_eig(session, array, {.vectors = vectors}), w, &array);
+  return finish<T>(symmetric_eig<T>(session, array, {.vectors = vectors}), w, &array);
 }
 
-/// Computes a part of the eigenvalues (LAPACK syevr).
+/// Computes a part of the eigenvalues (LAPACK syevr, heevr).
 ///
 /// range    'A' all, 'V' in [vl, vu), 'I' the il-th … iu-th.
 /// m, w, z  number of eigenvalues; the eigenvalues, in an array of n; with jobz 'V' the eigenvectors, n x m.
 /// A        overwritten.
-template <class T>
-Code syevr(char jobz, char range, char uplo, index_t n, T* a, index_t lda, T vl, T vu, index_t il, index_t iu,
-           index_t* m, T* w, T* z, index_t ldz) {
+template <Number T>
+Code syevr(char jobz, char range, char uplo, index_t n, T* a, index_t lda, real_t<T> vl, real_t<T> vu, index_t il,
+           index_t iu, index_t* m, real_t<T>* w, T* z, index_t ldz) {
   SymmetricEigOptions options;
   options.vectors = choice("jobz", jobz, 'V', 'N');
   require_triangle("uplo", uplo, 'L');
@@ -51,13 +52,13 @@ Code syevr(char jobz, char range, char uplo, index_t n, T* a, index_t lda, T vl,
   options.low = part.low;
   options.high = part.high;
   require_pointer("m", m);
-  const Array<T> values("w", w, part.most);
+  const Array<real_t<T>> values("w", w, part.most);
   const auto vectors = Array<T>::if_wanted(options.vectors, "z", z, {n, part.most}, "ldz", ldz);
   require_no_overlap({array, values, vectors});
   const Session session;
-  const SymmetricEig<T> found = symmetric_eig(session, array, options);
+  const SymmetricEig<T> found = symmetric_eig<T>(session, array, options);
   *m = static_cast<index_t>(found.values.size());
-  return finish(found, w, options.vectors ? &vectors : nullptr);
+  return finish<T>(found, w, options.vectors ? &vectors : nullptr);
 }
 
 /// Solves a generalized eigenproblem with B positive definite (LAPACK sygv and sygvd).
@@ -78,7 +79,7 @@ Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* 
   const Array<T> values("w", w, n);
   require_no_overlap({array_a, array_b, values});
   const Session session;
-  return finish(generalized_eig(session, array_a, array_b, options), w, &array_a);
+  return finish<T>(generalized_eig(session, array_a, array_b, options), w, &array_a);
 }
 
 }  // namespace tesela::c
@@ -94,17 +95,24 @@ namespace {
 template <class T>
 struct Pairs {
   SymmetricEigStatus status;
-  std::vector<T> values;
+  std::vector<real_t<T>> values;
   std::optional<NewMatrix<T>> vectors;
 };
 
-/// Copies the results to new memory.
+/// Copies the results to new memory; `transposed`: of A^T, whose complex vectors are the conjugates of A's.
 template <class T>
-Pairs<T> pairs_of(const c::Session& session, const SymmetricEig<T>& found, const Place& place) {
+Pairs<T> pairs_of(const c::Session& session, const SymmetricEig<T>& found, const Place& place, bool transposed) {
   Pairs<T> pairs{found.status, {}, std::nullopt};
-  for (const double value : found.values) pairs.values.push_back(static_cast<T>(value));
+  for (const double value : found.values) pairs.values.push_back(static_cast<real_t<T>>(value));
   if (found.status.ok() && found.vectors) {
     const TileMatrix<T>& X = *found.vectors;
+    if (is_complex<T> && transposed) {
+      HostMatrix<T> x(X.m(), X.n());
+      X.copy_to(x.data(), x.ld());
+      std::transform(x.data(), x.data() + x.size(), x.data(), [](T value) { return conj(value); });
+      pairs.vectors.emplace(std::move(x), place);
+      return pairs;
+    }
     pairs.vectors.emplace(Shape{X.m(), X.n()}, place);
     if (place.on_device()) {
       Graph g(session);
@@ -134,7 +142,7 @@ std::string words(const SymmetricEigStatus& status, bool lower) {
 AnyArray eigh(const ArrayLike& a_given, const ArrayLike& b_given, Flag lower, Flag eigvals_only, int type,
               const ByIndex& by_index, const ByValue& by_value, Flag overwrite_a, Flag overwrite_b) {
   const auto read = [&](const char* name, nb::handle given) {
-    const Argument argument(name, given);
+    const Argument argument(name, given, Numbers::complex_too);
     argument.require_square();
     return lower ? argument : argument.transposed();  // the lower triangle is read
   };
@@ -153,12 +161,16 @@ AnyArray eigh(const ArrayLike& a_given, const ArrayLike& b_given, Flag lower, Fl
   options.eig.positions = positions_of(by_index, a.rows());
   options.eig.low = values.low;
   options.eig.high = values.high;
-  return in_precision({&a, b ? &*b : &a}, [&]<class T>(T) -> AnyArray {
+  if (b && (a.complex() || b->complex())) throw nb::type_error("eigh: complex numbers need b=None");
+  return in_number_type({&a, b ? &*b : &a}, [&]<class T>(T) -> AnyArray {
     Pairs<T> pairs = with_workers([&](const c::Session& session) {
       const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && (!b || a.apart({&*b})));
-      if (!b) return pairs_of(session, symmetric_eig(session, columns_a, options.eig), a.place());
-      const auto columns_b = Columns<T>::overwriting(session, *b, overwrite_b);
-      return pairs_of(session, generalized_eig(session, columns_a, columns_b, options), a.place());
+      if constexpr (!is_complex<T>)
+        if (b) {
+          const auto columns_b = Columns<T>::overwriting(session, *b, overwrite_b);
+          return pairs_of(session, generalized_eig(session, columns_a, columns_b, options), a.place(), !lower);
+        }
+      return pairs_of<T>(session, symmetric_eig<T>(session, columns_a, options.eig), a.place(), !lower);
     });
     if (!pairs.status.ok())
       raise_lin_alg_error("eigh: " + words(pairs.status, lower), words(pairs.status, lower), nb::none());
@@ -171,14 +183,15 @@ AnyArray eigh(const ArrayLike& a_given, const ArrayLike& b_given, Flag lower, Fl
 const Part part([](nb::module_& m) {
   m.def("eigh", eigh, "a"_a, "b"_a = nb::none(), nb::kw_only(), "lower"_a = true, "eigvals_only"_a = false,
         "type"_a = 1, "subset_by_index"_a = nb::none(), "subset_by_value"_a = nb::none(), "overwrite_a"_a = false,
-        "overwrite_b"_a = false, R"(Compute eigenvalues of a symmetric matrix or pair, ascending, and eigenvectors.
+        "overwrite_b"_a = false,
+        R"(Compute eigenvalues of a symmetric or Hermitian matrix, or of a pair, ascending, and eigenvectors.
 
 Parameters
 ----------
 a : (n, n) array
-    Symmetric; only one triangle is read.
+    Symmetric or Hermitian; only one triangle is read. A complex diagonal must be real.
 b : (n, n) array, optional
-    Symmetric positive definite: a x = w b x (type 1), a b x = w x (2) or b a x = w x (3).
+    Symmetric positive definite, with a real a: a x = w b x (type 1), a b x = w x (2) or b a x = w x (3).
 lower : bool
     Whether the lower triangle is read, or the upper.
 eigvals_only : bool

@@ -33,7 +33,7 @@ Code solve(const Session& session, const Array<const T>& dl, const Array<const T
 ///          nrhs + 1: X is set, but A is singular to working precision; n nrhs + 2: X is set, but may have fewer than
 ///          two correct digits. tesela_error() states the condition.
 /// Cost     the check reads A, B and X once if the diagonal dominates, and needs two more solves otherwise.
-template <class T>
+template <Number T>
 Code gtsv(index_t n, index_t nrhs, const T* dl, const T* d, const T* du, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   const index_t off = std::max<index_t>(n - 1, 0);
@@ -57,7 +57,7 @@ Code gtsv(index_t n, index_t nrhs, const T* dl, const T* d, const T* du, T* b, i
 ///          leading dimension ld.
 /// periodic if not 0, dl(0) couples to the last unknown and du(n - 1) to the first; otherwise they are not read.
 /// info     as in gtsv: i + n s for equation i (from 1) of system s (from 0); n nrhs + 1 and + 2 concern some system.
-template <class T>
+template <Number T>
 Code tridiagonal_solve(index_t n, index_t nrhs, index_t matrices, int64_t periodic, const T* dl, const T* d,
                        const T* du, index_t ld, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
@@ -105,7 +105,8 @@ struct Band {
 
 AnyArray solve_tridiagonal(const ArrayLike& dl_given, const ArrayLike& d_given, const ArrayLike& du_given,
                            const ArrayLike& b_given, Flag periodic, Flag overwrite_b) {
-  const Argument dl("dl", dl_given), d("d", d_given), du("du", du_given), b("b", b_given);
+  const Numbers any = Numbers::complex_too;
+  const Argument dl("dl", dl_given, any), d("d", d_given, any), du("du", du_given, any), b("b", b_given, any);
   const index_t n = b.rows(), k = b.cols();
   d.require_rows(n);
   if (d.cols() != 1) d.require_cols(k);
@@ -116,7 +117,7 @@ AnyArray solve_tridiagonal(const ArrayLike& dl_given, const ArrayLike& d_given, 
     else
       band->require_rows(n - 1, n);
   }
-  return in_precision({&dl, &d, &du, &b}, [&]<class T>(T) {
+  return in_number_type({&dl, &d, &du, &b}, [&]<class T>(T) {
     auto [x, solved] = with_workers([&](const c::Session& session) {
       auto right = Columns<T>::overwriting(session, b, overwrite_b && b.apart({&dl, &d, &du}));
       CheckedSolve found;
@@ -146,7 +147,7 @@ AnyArray solve_tridiagonal(const ArrayLike& dl_given, const ArrayLike& d_given, 
 
 const Part part([](nb::module_& m) {
   m.def("solve_tridiagonal", solve_tridiagonal, "dl"_a, "d"_a, "du"_a, "b"_a, nb::kw_only(), "periodic"_a = false,
-        "overwrite_b"_a = false, R"(Solve tridiagonal systems, with pivoting.
+        "overwrite_b"_a = false, R"(Solve tridiagonal systems of real or complex numbers, with pivoting.
 
 Parameters
 ----------

@@ -10,6 +10,7 @@ run(0 "" ${CMAKE_COMMAND} -S ${examples} -B ${work}/c -G ${GENERATOR} -D CMAKE_P
 run(0 "" ${CMAKE_COMMAND} --build ${work}/c --config ${CONFIG})
 stop_if_failed()
 run(0 "rank deficient +rank 6, residual norm 1.6e-05, coefficients -0.001978 and -0.001978\n" ${work}/c/gels)
+run(0 "amplitude  0.50 -0.25i\n" ${work}/c/zgels)
 run(0 "rounding\n" ${work}/c/graph)
 run(0 "64 eigenvalues below 0.25, the last 0.246180; 64 counted" ${work}/c/eigenvalue_count)
 

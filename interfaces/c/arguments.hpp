@@ -2,6 +2,7 @@
 
 #include "interfaces/c/process.hpp"
 #include <tesela/algorithms/support/solution.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -24,9 +25,11 @@ inline void require_sizes(std::initializer_list<std::pair<const char*, index_t>>
 inline std::string in_quotes(char c) { return std::string(1, '\'').append(printable({&c, 1})).append(1, '\''); }
 
 /// Returns the operation for 'N', 'T' or 'C', in either case, as in BLAS.
-inline Op operation(const char* name, char c) {
+template <class T>
+Op operation(const char* name, char c) {
   if (c == 'N' || c == 'n') return Op::none;
-  if (c == 'T' || c == 't' || c == 'C' || c == 'c') return Op::transpose;
+  if (c == 'T' || c == 't') return Op::transpose;
+  if (c == 'C' || c == 'c') return adjoint<T>;
   throw WrongArgument(name, in_quotes(c) + " is none of 'N', 'T' and 'C'");
 }
 
@@ -55,7 +58,7 @@ void require_pointer(const char* name, P* pointer) {
 template <class T>
 void require_finite(const char* name, const T* a, index_t n) {
   for (index_t i = 0; i < n; ++i)
-    if (!std::isfinite(a[i])) throw WrongArgument(name, "element " + std::to_string(i) + " is not finite");
+    if (!is_finite(a[i])) throw WrongArgument(name, "element " + std::to_string(i) + " is not finite");
 }
 
 /// Eigenvalues of finite matrices may exceed T's range.

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
+#include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,8 +19,13 @@ extern "C" {
 namespace tesela::c {
 
 /// Result of every C function. interfaces/c/make_header.cmake exports each function with this return type: `Code f(…)`
-/// as tesela_f, and the template `Code f(…)` of T as tesela_sf and tesela_df.
+/// as tesela_f, and the template `Code f(…)` of T as tesela_sf and tesela_df, of a Number T as tesela_cf and tesela_zf,
+/// too.
 using Code = std::int64_t;
+
+/// A real or complex type.
+template <class T>
+concept Number = std::floating_point<real_t<T>>;
 
 /// A wrong argument of a C function, identified by its parameter's name.
 class WrongArgument : public ArgumentError {

@@ -3,8 +3,8 @@
 # Makes OUT/tesela.h and, for each file, OUT/NAME.cpp with its extern "C" functions. The header contains all of
 # interfaces/c/types.h, the text between `extern "C" {` and `}  // extern "C"` in each file, and the comment and the
 # parameters of each function that returns Code outside unnamed namespaces. `Code f(…)` becomes tesela_f; after
-# `template <class T>` it becomes tesela_sf and tesela_df, with float and double for T. Unchanged files keep their time
-# stamps.
+# `template <class T>` it becomes tesela_sf and tesela_df, with float and double for T, and after `template <Number T>`
+# tesela_cf and tesela_zf as well, with un… and he… for LAPACK's or… and sy…. Unchanged files keep their time stamps.
 cmake_minimum_required(VERSION 3.25)
 
 # Replaces characters that have a meaning in CMake's lists.
@@ -32,8 +32,10 @@ function(write file text)
   file(WRITE ${OUT}/${file} "${text}")
 endfunction()
 
-# Returns the parameters with C's types and `real` for T.
+# Returns the parameters with C's types and `real` for T; real_t<T> becomes the type of its parts.
 function(in_c variable real parameters)
+  string(REGEX REPLACE "^tesela_complex_" "" part "${real}")
+  string(REPLACE "real_t<T>" "${part}" parameters "${parameters}")
   string(REGEX REPLACE "(^|[^A-Za-z_0-9])T([^A-Za-z_0-9])" "\\1${real}\\2" text "${parameters}")
   string(REGEX REPLACE "(^|[^A-Za-z_0-9])index_t([^A-Za-z_0-9])" "\\1int64_t\\2" text "${text}")
   set(${variable} "${text}" PARENT_SCOPE)
@@ -86,6 +88,8 @@ set(header "/* Tesela's algorithms for C and C++: docs/c.md. Made from interface
 #include <stdint.h>
 
 #ifdef __cplusplus
+#include <complex>
+
 extern \"C\" {
 #endif
 
@@ -99,6 +103,7 @@ foreach(file IN LISTS FILES)
   set(wrappers "// Made from ${file} by make_header.cmake.\n#include \"${file}\"\n\n#pragma GCC visibility push(default)\nextern \"C\" {\n")
   set(comment "")
   set(templated FALSE)
+  set(numbers FALSE)
   set(copying FALSE)
   set(hidden FALSE)
   set(signature "")
@@ -125,12 +130,19 @@ foreach(file IN LISTS FILES)
         if(templated)
           add_function(s${function} float "${parameters}")
           add_function(d${function} double "${parameters}")
+          if(numbers)
+            string(REGEX REPLACE "^or([gm]qr)" "un\\1" named ${function})
+            string(REGEX REPLACE "^sy(ev)" "he\\1" named ${named})
+            add_function(c${named} tesela_complex_float "${parameters}")
+            add_function(z${named} tesela_complex_double "${parameters}")
+          endif()
         else()
           add_function(${function} "" "${parameters}")
         endif()
         set(signature "")
         set(comment "")
         set(templated FALSE)
+        set(numbers FALSE)
       endif()
     elseif(copying)
       if(line STREQUAL "}  // extern \"C\"")
@@ -145,9 +157,13 @@ foreach(file IN LISTS FILES)
       string(APPEND comment "${line}\n")
     elseif(line STREQUAL "template <class T>")
       set(templated TRUE)
+    elseif(line STREQUAL "template <Number T>")
+      set(templated TRUE)
+      set(numbers TRUE)
     else()
       set(comment "")
       set(templated FALSE)
+      set(numbers FALSE)
     endif()
   endforeach()
   cmake_path(GET file STEM name)

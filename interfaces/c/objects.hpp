@@ -14,8 +14,9 @@
 namespace tesela::c {
 
 template <class T>
-const char* precision() {
-  return sizeof(T) == 4 ? "single precision" : "double precision";
+std::string precision() {
+  return std::string(sizeof(real_t<T>) == 4 ? "single" : "double") +
+         (is_complex<T> ? " precision, complex" : " precision");
 }
 
 /// Implements the tesela_…_free functions: accepts null or an `O`. It may wait for tasks.
@@ -35,7 +36,7 @@ struct AnyMatrix : Object {
 template <class T>
 struct MatrixObject : AnyMatrix {
   explicit MatrixObject(TileMatrix<T> A) : matrix(std::move(A)) {}
-  static std::string kind() { return std::string("a matrix in ") + precision<T>(); }
+  static std::string kind() { return "a matrix in " + precision<T>(); }
   std::string what() const override { return kind(); }
   const TileMatrix<T> matrix;
 };

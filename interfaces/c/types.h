@@ -25,6 +25,15 @@ typedef struct tesela_matrix tesela_matrix;  ///< an m x n matrix in tiles
 typedef struct tesela_graph tesela_graph;    ///< running tasks
 typedef struct tesela_qr tesela_qr;          ///< the Q of a QR factorization
 
+/// Complex numbers of the functions c and z; C and C++ keep them in the same bytes.
+#ifdef __cplusplus
+typedef std::complex<float> tesela_complex_float;
+typedef std::complex<double> tesela_complex_double;
+#else
+typedef float _Complex tesela_complex_float;
+typedef double _Complex tesela_complex_double;
+#endif
+
 /// Options of the workers. Members that are 0 or NULL leave the choice to StarPU's variables and the machine.
 typedef struct tesela_options {
   size_t size;              ///< sizeof(tesela_options)

@@ -6,6 +6,7 @@ program test_fortran
   integer :: failures = 0
 
   call products
+  call complex_numbers
   call sections
   call handles
   call optional_results
@@ -39,6 +40,24 @@ contains
     s = reshape([1., 2., 3., 4.], [2, 2])
     call check(tesela_sgemm('N', 'N', 2_i8, 2_i8, 2_i8, 1., s, 2_i8, s, 2_i8, 0., t, 2_i8) == 0, 'sgemm')
     call check(all(t == matmul(s, s)), 'S S')
+  end subroutine
+
+  subroutine complex_numbers
+    complex(c_double_complex) :: a(3, 3), b(3, 2), c(3, 2), x(3, 2), alpha
+    complex(c_float_complex) :: s(2, 2), t(2, 2)
+    integer(i8) :: rows(3)
+    integer :: i
+    alpha = (2d0, -1d0)
+    a = reshape([(cmplx(sin(7d0 * i), cos(5d0 * i), c_double_complex), i = 1, 9)], [3, 3])
+    x = reshape([(cmplx(i, -2 * i, c_double_complex), i = 1, 6)], [3, 2])
+    call check(tesela_zgemm('C', 'N', 3_i8, 2_i8, 3_i8, alpha, a, 3_i8, x, 3_i8, (0d0, 0d0), c, 3_i8) == 0, 'zgemm')
+    call check(maxval(abs(c - alpha * matmul(conjg(transpose(a)), x))) < 1d-12, 'A^H X')
+    b = matmul(a, x)
+    call check(tesela_zgesv(3_i8, 2_i8, a, 3_i8, rows, b, 3_i8) == 0, 'zgesv')
+    call check(maxval(abs(b - x)) < 1d-11, 'its solution')
+    s = reshape([(1., 2.), (3., 0.), (0., 4.), (5., 6.)], [2, 2])
+    call check(tesela_cgemm('N', 'N', 2_i8, 2_i8, 2_i8, (1., 0.), s, 2_i8, s, 2_i8, (0., 0.), t, 2_i8) == 0, 'cgemm')
+    call check(all(t == matmul(s, s)), 'complex S S')
   end subroutine
 
   ! Every second row and column; the compiler copies sections in and out.

@@ -99,13 +99,156 @@ def test_qr(dtype, shape, mode):
         close(result.q.conj().T @ result.q, np.eye(result.q.shape[1]), dtype)
 
 
+@TYPES
+@pytest.mark.parametrize("shape", [(7, 3), (3, 7), (300, 290)])
+@pytest.mark.parametrize("mode", ["economic", "raw"])
+@pytest.mark.parametrize("pivoting", [False, True])
+def test_qr_with_pivots_and_raw_qr(dtype, shape, mode, pivoting):
+    a = random(*shape, dtype=dtype)
+    found, expected = tesela.qr(a, mode=mode, pivoting=pivoting), scipy.linalg.qr(a, mode=mode, pivoting=pivoting)
+    order = slice(None)
+    if pivoting:
+        order = found[-1]
+        np.testing.assert_array_equal(order, expected[-1])
+    if mode == "raw":
+        close(found[0][0], expected[0][0], dtype, 3e3)
+        close(found[0][1], expected[0][1], dtype, 3e3)
+    else:
+        close(found[0] @ found[1], a[:, order], dtype)
+
+
+@TYPES
+@pytest.mark.parametrize("m, n, rank", [(1, 1, 1), (9, 5, 5), (5, 9, 5), (40, 30, 11), (30, 40, 11), (300, 120, 120),
+                                        (120, 300, 120), (400, 300, 150)])
+@pytest.mark.parametrize("order", ["F", "C"])
+def test_lstsq(dtype, m, n, rank, order):
+    a = random(m, n) if rank == min(m, n) else random(m, rank) @ random(rank, n, seed=2)
+    a = np.asarray(a, dtype, order=order)
+    b = random(m, 2, dtype=dtype, seed=3)
+    found = tesela.lstsq(a, b, singular_values=True)
+    x, _, expected_rank, s = scipy.linalg.lstsq(a, b, cond=1e2 * max(m, n) * np.finfo(dtype).eps)
+    assert found.rank == expected_rank == rank
+    assert found.status == ("ok" if rank == min(m, n) else "rank deficient")
+    close(found.x, x, dtype, 1e3 * s[0] / s[rank - 1])
+    assert found.residual_norms.dtype == b.real.dtype
+    expected = np.linalg.norm(a @ x - b, axis=0)
+    assert np.abs(found.residual_norms - expected).max() <= 3e3 * np.finfo(dtype).eps * np.linalg.norm(b)
+    assert np.abs(found.singular_values - s).max() <= 1e2 * np.finfo(dtype).eps * s[0]
+    one = tesela.lstsq(a, b[:, 0].real)
+    assert one.x.dtype == dtype and one.x.shape == (n,)
+    residual = a @ one.x - b[:, 0].real
+    assert np.linalg.norm(a.conj().T @ residual) <= 1e3 * np.finfo(dtype).eps * s[0] * (s[0] * np.linalg.norm(one.x) + m)
+
+
+def test_lstsq_finds_nan_and_has_no_errors_of_complex_numbers():
+    a, b = random(6, 3), random(6)
+    a[4, 1] = complex(0, np.nan)
+    with pytest.raises(np.linalg.LinAlgError, match="not finite"):
+        tesela.lstsq(a, b)
+    with pytest.raises(TypeError, match="errors=False"):
+        tesela.lstsq(random(6, 3), b, errors=True)
+
+
+@pytest.mark.parametrize("function", [tesela.qr, tesela.cholesky, lambda a: tesela.solve(a, np.ones(4))])
+def test_messages_name_the_element_that_is_not_finite(function):
+    a = hermitian(4)
+    a[1, 2] = complex(0, np.nan)
+    for given in (a, np.stack([hermitian(4), a])):
+        if given.ndim == 2 or function in (tesela.qr, tesela.cholesky):
+            with pytest.raises(np.linalg.LinAlgError, match=r"a\[1, 2\] is not finite"):
+                function(given)
+
+
+def test_stacks_of_complex_matrices():
+    a, b = random(3, 5, 4, order="C"), random(3, 4, 2, order="C", seed=2)
+    np.testing.assert_allclose(tesela.matmul(a, b), a @ b)
+    x, _, ranks, _ = tesela.lstsq(a, a @ b)
+    np.testing.assert_allclose(x, b)
+    assert (ranks == 4).all()
+    q, r, p = tesela.qr(a, mode="economic", pivoting=True)
+    for k in range(3):
+        np.testing.assert_allclose(q[k] @ r[k], a[k][:, p[k]])
+
+
+@TYPES
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 70, 300])
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("order", ["F", "C"])
+def test_eigh(dtype, n, lower, order):
+    a = np.asarray(hermitian(n, dtype), order=order)
+    kept = np.tril(a) if lower else np.triu(a)
+    w, v = tesela.eigh(kept, lower=lower)
+    real = np.zeros(0, dtype).real.dtype
+    eps = np.finfo(real).eps
+    assert w.dtype == real and v.dtype == dtype and v.shape == (n, n)
+    if n == 0:
+        return
+    expected = scipy.linalg.eigvalsh(a.astype(np.complex128))
+    norm = np.abs(expected).max()
+    assert np.abs(w - expected).max() <= 20 * np.sqrt(n) * eps * norm
+    assert np.linalg.norm(a @ v - v * w, axis=0).max() <= 30 * np.sqrt(n) * eps * norm
+    assert np.linalg.norm(v.conj().T @ v - np.eye(n)) <= 30 * n * eps
+    few = tesela.eigh(kept, lower=lower, subset_by_index=(0, min(2, n - 1)), eigvals_only=True)
+    assert np.abs(few - expected[: len(few)]).max() <= 20 * np.sqrt(n) * eps * norm
+    stacked, _ = tesela.eigh(np.stack([a, 2 * a]))
+    assert np.abs(stacked[1] - 2 * expected).max() <= 40 * np.sqrt(n) * eps * norm
+
+
+def test_eigh_refuses_what_is_not_hermitian_and_finds_nan():
+    a = hermitian(4)
+    a[2, 2] += 1j
+    with pytest.raises(ValueError, match=r"\[2, 2\]"):
+        tesela.eigh(a)
+    a = hermitian(4)
+    a[3, 1] = complex(0, np.nan)
+    with pytest.raises(np.linalg.LinAlgError, match=r"a\[3, 1\]"):
+        tesela.eigh(a)
+
+
+@TYPES
+@pytest.mark.parametrize("n, k", [(1, 1), (2, 3), (50, 1), (50, 7), (3000, 1), (700, 40), (200000, 1)])
+@pytest.mark.parametrize("dominant", [True, False])
+@pytest.mark.parametrize("many", [False, True])
+def test_solve_tridiagonal(dtype, n, k, dominant, many):
+    shape = (n, k) if many and k > 1 else (n,)
+    dl, du = random(*shape, dtype=dtype, seed=1), random(*shape, dtype=dtype, seed=2)
+    d = random(*shape, dtype=dtype, seed=3) + (8j if dominant else 0)
+    d = np.asarray(d, dtype)
+    b = random(*((n, k) if k > 1 else (n,)), dtype=dtype, seed=4)
+    x = tesela.solve_tridiagonal(dl, d, du, b)
+    assert x.dtype == dtype and x.shape == b.shape
+    one = lambda a, j: a if a.ndim == 1 else a[:, j]
+    for j in range(k):
+        lower, middle, upper, right, found = one(dl, j), one(d, j), one(du, j), one(b, j), one(x, j)
+        product = middle * found
+        product[1:] += lower[1:] * found[:-1]
+        product[:-1] += upper[:-1] * found[1:]
+        assert np.abs(product - right).max() <= 40 * np.finfo(dtype).eps * (20 * np.abs(found).max() + np.abs(right).max())
+        if dominant and n <= 3000:
+            band = np.zeros((3, n), dtype)
+            band[0, 1:], band[1], band[2, :-1] = upper[:-1], middle, lower[1:]
+            close(found, scipy.linalg.solve_banded((1, 1), band, right), dtype)
+
+
+def test_periodic_and_singular_tridiagonal_systems():
+    n = 60
+    dl, d, du, b = random(n, seed=1), random(n, seed=2) + 6, random(n, seed=3), random(n, seed=4)
+    a = np.diag(d) + np.diag(dl[1:], -1) + np.diag(du[:-1], 1)
+    a[0, -1], a[-1, 0] = dl[0], du[-1]
+    np.testing.assert_allclose(tesela.solve_tridiagonal(dl, d, du, b, periodic=True), np.linalg.solve(a, b))
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        tesela.solve_tridiagonal(np.zeros(n), np.where(np.arange(n) == 7, 0, d), np.zeros(n), b)
+    d[9] = complex(1, np.nan)
+    with pytest.raises(np.linalg.LinAlgError, match="row 9"):
+        tesela.solve_tridiagonal(dl, d, du, b)
+
+
 REAL_ONLY = {
-    "lstsq": lambda a: tesela.lstsq(a, np.ones(2)),
-    "eigh": tesela.eigh,
+    "wls": lambda a: tesela.wls(a, np.ones(2), np.ones(2)),
+    "eigh of a pair": lambda a: tesela.eigh(a, np.eye(2)),
     "svd": tesela.svd,
     "lu": tesela.lu,
     "inv": tesela.inv,
-    "qr with pivots": lambda a: tesela.qr(a, pivoting=True),
     "solve of a symmetric matrix": lambda a: tesela.solve(a, np.ones(2), assume_a="sym"),
     "solve transposed": lambda a: tesela.solve(a, np.ones(2), transposed=True),
 }
