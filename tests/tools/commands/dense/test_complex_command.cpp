@@ -11,7 +11,8 @@ namespace {
 
 using Z = std::complex<double>;
 
-const Command gemm{{"gemm"}}, lu{{"lu"}}, cholesky{{"cholesky"}}, qr{{"qr"}};
+const Command gemm{{"gemm"}}, lu{{"lu"}}, cholesky{{"cholesky"}}, qr{{"qr"}}, ols{{"ols"}}, eig{{"eig"}},
+    tridiag{{"tridiag"}};
 
 HostMatrix<Z> random(index_t m, index_t n, std::uint64_t seed) {
   return generate<Z>({m, n}, {.pattern = Pattern::uniform, .seed = seed});
@@ -46,7 +47,7 @@ HostMatrix<Z> positive(index_t n) {
 
 TEST_CASE("commands solve generated complex problems within their bounds") {
   for (const std::string precision : {"c", "z", "complex128"}) {
-    for (const Command& command : {gemm, lu, cholesky, qr}) {
+    for (const Command& command : {gemm, lu, cholesky, qr, ols}) {
       CAPTURE(precision, command.words);
       const auto report = command({"--n", "70", "--precision", precision});
       CHECK(report["status"] == "ok");
@@ -110,6 +111,107 @@ TEST_CASE("a diagonal that is not real is refused with its place, and --symmetri
   a(4, 1) = std::conj(a(4, 1));  // a symmetric matrix is not Hermitian
   write_matrix(folder / "a.npy", a);
   cholesky.refuses({"--a", folder / "a.npy", "-p", "z"}, "not Hermitian: A(5, 2)");
+}
+
+TEST_CASE("ols solves complex problems from files, of any rank, as LAPACK does") {
+  const TemporaryFolder folder;
+  const HostMatrix<Z> x = random(6, 2, 3);
+  for (const index_t m : {index_t{15}, index_t{6}, index_t{4}}) {
+    const HostMatrix<Z> a = random(m, 6, 4);
+    write_matrix(folder / "a.mtx", a);
+    write_matrix(folder / "b.npy", product(Op::none, a, x));
+    const auto solve = [&](const std::string& method) {
+      const auto report = ols(
+          {"--a", folder / "a.mtx", "--b", folder / "b.npy", "--out", folder / "x.npy", "--method", method, "-p", "z"});
+      CHECK(report["status"] == "ok");
+      CHECK(check(report, "backward_error") <= report["limits"]["backward_error"].get<double>());
+      return read_matrix<Z>(folder / "x.npy");
+    };
+    const HostMatrix<Z> found = solve("auto");
+    if (m >= 6) CHECK(apart(found, x) <= 1e-12);
+    for (const std::string method : {"tiles", "gelsd", "lapack"}) CHECK(apart(solve(method), found) <= 1e-12);
+  }
+  for (const std::string precision : {"c", "z"}) {
+    const auto report = ols({"--m", "60", "--n", "40", "--random", "rank:11", "-p", precision});
+    CHECK(report["status"] == "rank deficient");
+    CHECK(check(report, "rank") == 11);
+  }
+  ols.refuses({"--a", folder / "a.mtx", "--b", folder / "b.npy"}, "complex");
+  for (const std::string method : {"tall-skinny", "givens-chain"})
+    ols.refuses({"--method", method, "-p", "c"}, "complex");
+  ols.refuses({"-p", "z", "--std-errors"}, "complex");
+  ols.refuses({"-p", "z", "--ridge", "auto"}, "complex");
+  write_matrix(folder / "r.npy", generate<double>({4, 1}, {.pattern = Pattern::uniform, .seed = 4}));
+  CHECK(ols({"--a", folder / "a.mtx", "--b", folder / "r.npy", "-p", "z"})["status"] == "ok");
+}
+
+TEST_CASE("eig solves Hermitian problems, generated and from files") {
+  for (const std::string precision : {"c", "z"})
+    for (const std::string method : {"auto", "two-stage", "one-stage", "lapack", "one-task"})
+      for (const std::string kind : {"uniform", "geometric:1e3", "rank:7", "band:5"}) {
+        CAPTURE(precision, method, kind);
+        const auto report =
+            eig({"--n", "110", "--random", kind, "--method", method, "--vectors", "--precision", precision});
+        CHECK(report["status"] == "ok");
+        for (const char* name : {"max_error", "trace_drift", "max_residual", "orthogonality"})
+          CHECK(check(report, name) <= report["limits"][name].get<double>());
+      }
+  const TemporaryFolder folder;
+  HostMatrix<Z> a = positive(30);
+  write_matrix(folder / "a.mtx", a);
+  const auto report = eig({"--a", folder / "a.mtx", "-p", "z", "--smallest", "4", "--out", folder / "w.npy",
+                           "--out-vectors", folder / "x.npy"});
+  CHECK(report["status"] == "ok");
+  const HostMatrix<Z> x = read_matrix<Z>(folder / "x.npy");
+  const HostMatrix<double> w = read_matrix<double>(folder / "w.npy");
+  REQUIRE(x.shape() == Shape{30, 4});
+  HostMatrix<Z> scaled = x.clone();
+  for (index_t j = 0; j < 4; ++j)
+    for (index_t i = 0; i < 30; ++i) scaled(i, j) *= w(j, 0);
+  CHECK(apart(product(Op::none, a, x), scaled) <= 1e-11);
+  eig.refuses({"--a", folder / "a.mtx"}, "complex");
+  for (const Words& words : {Words{"--method", "qr-iteration"},
+                             {"--random-b", "geometric:10"},
+                             {"--certify", "3"},
+                             {"--batch", "4", "--n", "5"}})
+    eig.refuses(words + Words{"-p", "z"}, "complex");
+  a(3, 3) += Z(0, 0.5);
+  write_matrix(folder / "a.npy", a);
+  eig.refuses({"--a", folder / "a.npy", "-p", "z"}, "A(4, 4) has the imaginary part 0.5");
+  CHECK(eig({"--a", folder / "a.npy", "-p", "z", "--symmetrize"})["status"] == "ok");
+}
+
+TEST_CASE("tridiag solves complex systems, one and many, from files") {
+  for (const std::string precision : {"c", "z"})
+    for (const std::string kind : {"dominant", "uniform", "toeplitz", "zero-diagonal"})
+      for (const Words& words : {Words{"--n", "4000"},
+                                 {"--n", "100001", "--tile", "7000"},
+                                 {"--n", "300", "--batch", "50"},
+                                 {"--n", "300", "--batch", "50", "--interleaved"},
+                                 {"--n", "500", "--periodic"}}) {
+        CAPTURE(precision, kind, words);
+        const auto report = tridiag(words + Words{"--random", kind, "--known", "-p", precision});
+        CHECK(report["status"] == "ok");
+        for (const char* name : {"residual", "residual_equilibrated"})
+          CHECK(check(report, name) <= report["limits"][name].get<double>());
+        if (kind == "dominant") CHECK(check(report, "forward_error") <= (precision == "c" ? 1e-4 : 1e-13));
+      }
+  for (const std::string method : {"lapack", "thomas"})
+    CHECK(tridiag({"--n", "1000", "--method", method, "-p", "z"})["status"] == "ok");
+  for (const Words& words : {Words{"--method", "cr"}, {"--method", "pcr"}, {"--refine", "3"}})
+    tridiag.refuses(words + Words{"-p", "z"}, "complex");
+  const TemporaryFolder folder;
+  const HostMatrix<Z> dl = random(40, 1, 1), d = random(40, 1, 2), du = random(40, 1, 3), x = random(40, 1, 4);
+  HostMatrix<Z> b(40, 1);
+  for (index_t i = 0; i < 40; ++i)
+    b(i, 0) = (i > 0 ? dl(i, 0) * x(i - 1, 0) : Z(0)) + d(i, 0) * x(i, 0) + (i < 39 ? du(i, 0) * x(i + 1, 0) : Z(0));
+  for (const auto& [name, matrix] : {std::pair{"dl", &dl}, {"d", &d}, {"du", &du}})
+    write_matrix(folder / (std::string(name) + ".npy"), *matrix);
+  write_matrix(folder / "b.npy", b);
+  const auto report = tridiag({"--dl", folder / "dl.npy", "--d", folder / "d.npy", "--du", folder / "du.npy", "--b",
+                               folder / "b.npy", "--out", folder / "x.npy", "-p", "z"});
+  CHECK(report["status"] == "ok");
+  CHECK(apart(read_matrix<Z>(folder / "x.npy"), x) <= 1e-10);
 }
 
 TEST_CASE("qr writes complex factors") {
