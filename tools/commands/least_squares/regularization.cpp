@@ -1,8 +1,7 @@
-#include "tools/commands/least_squares/regularization.hpp"
-
 #include "tools/app/arguments.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/commands/support/line_picture.hpp"
+#include "tools/commands/least_squares/solution.hpp"
+#include "tools/commands/support/pictures.hpp"
 #include <tesela/algorithms/econometrics/model_formulas.hpp>
 #include <tesela/algorithms/least_squares/regularized_least_squares.hpp>
 #include <tesela/runtime/require.hpp>

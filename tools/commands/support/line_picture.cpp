@@ -1,5 +1,4 @@
-#include "tools/commands/support/line_picture.hpp"
-
+#include "tools/commands/support/pictures.hpp"
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/format.h>
