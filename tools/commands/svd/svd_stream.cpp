@@ -135,7 +135,7 @@ int run(SvdCommandOptions o) {
   }
   report.check("found", static_cast<double>(found.values.size()));
   if (!o.values) {
-    report.check("rank", static_cast<double>(found.u.n));
+    if (std::ssize(found.values) == o.n) report.check("rank", static_cast<double>(found.u.n));
     if (o.common.check)
       report.check("orthogonality_v", Measured{eigenvector_orthogonality(*found.v, found.v->cols(), 1),
                                                svd_bounds<T>(o.m, o.n).orthogonality});
