@@ -8,6 +8,13 @@
 
 namespace tesela::cli {
 
+/// Colours of curves, by turns.
+constexpr const char* curve_colors[] = {"#4c72b0", "#dd8452", "#55a868", "#c44e52",
+                                        "#8172b3", "#937860", "#da8bc3", "#8c8c8c"};
+
+/// Returns the text with entities in place of the characters that XML reserves.
+std::string escaped(const std::string& text);
+
 /// Lines over numbers, or bars, for an SVG.
 struct LinePicture {
   struct Line {
