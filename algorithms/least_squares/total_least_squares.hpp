@@ -48,7 +48,7 @@ struct TotalLeastSquares {
 /// Method   A graph reduces [A B] to its triangle. With the right singular vectors V12 (n rows) and V22 (r rows) of the
 ///          r smallest values X = -V12 V22^-1. Source: Golub and Van Loan, "An analysis of the total least squares
 ///          problem"; for equal values Van Huffel and Vandewalle, "The Total Least Squares Problem", 3.3. If B is
-///          small relative to A, steps X = A^+ B + (A^T A)^-1 X B^T (B - A X) replace V, in which X would lose digits.
+///          small relative to A, V would lose digits of X: steps X = A^+ B + (A^T A)^-1 X B^T (B - A X) replace it.
 template <class T>
 [[nodiscard]] TotalLeastSquares<T> tls(Runtime& runtime, MatrixView<T> a, MatrixView<T> b,
                                        const TlsOptions& options = {});

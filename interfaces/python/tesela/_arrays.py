@@ -76,7 +76,7 @@ def name_item(error: np.linalg.LinAlgError, index: tuple[int, ...]) -> None:
 
 @contextmanager
 def as_routine(name: str) -> Iterator[None]:
-    """Replaces the routine that a LinAlgError names by the one that the user called."""
+    """Puts the called routine into the message of a LinAlgError, in place of the routine behind it."""
     try:
         yield
     except np.linalg.LinAlgError as error:

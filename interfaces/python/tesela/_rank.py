@@ -26,7 +26,7 @@ def kept(s: Array, a: Array, rtol: float | None, atol: float = 0) -> int:
 
 
 def decomposed(routine: str, a: Array, full_matrices: bool, compute_uv: bool) -> Any:
-    """Returns (u, s, vh), or s alone. The routine stands in the message of an error."""
+    """Returns (u, s, vh), or s alone. The message of an error names the routine."""
     with as_routine(routine):
         return _tesela._svd(a, full_matrices, compute_uv)
 
