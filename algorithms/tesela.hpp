@@ -57,7 +57,6 @@
 #include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/algorithms/mimo/qr_batch.hpp>
 #include <tesela/algorithms/mimo/search_lists.hpp>
-#include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/qr/lapack_form.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>

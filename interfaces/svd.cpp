@@ -145,7 +145,8 @@ AnyArray svd(const ArrayLike& a_given, Flag full_matrices, Flag compute_uv, std:
 }
 
 /// Returns (u, s, v) for `count` matrices, one below the other in C order: u is m x (c count), s min(m, n) x count and
-/// v n x (c' count), all in Fortran order; u and v are None without compute_uv.
+/// v n x (c' count), all in Fortran order; u and v are None without compute_uv. The `result` of a LinAlgError is the
+/// number of the first matrix that failed, from 0.
 nb::tuple svd_batch(const ArrayLike& a_given, index_t count, Flag full_matrices, Flag compute_uv) {
   const Argument a("a", a_given);
   const SvdVectors vectors = !compute_uv ? SvdVectors::none : full_matrices ? SvdVectors::all : SvdVectors::economic;
@@ -155,8 +156,8 @@ nb::tuple svd_batch(const ArrayLike& a_given, index_t count, Flag full_matrices,
       return tesela::svd_batch<T>(session, Columns<T>(session, a.transposed()), count, vectors);
     });
     if (!found.ok()) {
-      const std::string why = to_string(found.failures.front());
-      raise_lin_alg_error("svd: " + why, why, nb::none());
+      const SvdBatchFailure& first = found.failures.front();
+      raise_lin_alg_error("svd: " + to_string(first.status), to_string(first.status), nb::int_(first.matrix));
     }
     const nb::object s = to_python(std::move(found.values), a.place());
     if (!found.u) return nb::make_tuple(nb::none(), s, nb::none());

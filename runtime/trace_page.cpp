@@ -1,6 +1,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/page_parts.hpp>
-#include <tesela/runtime/trace_page.hpp>
+#include <tesela/runtime/trace_picture.hpp>
 
 #include <nlohmann/json.hpp>
 

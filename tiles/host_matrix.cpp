@@ -1,3 +1,4 @@
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation.hpp>
@@ -8,7 +9,18 @@
 #include <cstdlib>
 #include <limits>
 
-namespace tesela::detail {
+namespace tesela {
+
+std::string to_string(Shape shape) { return std::to_string(shape.rows) + " x " + std::to_string(shape.cols); }
+
+void require_fits(Shape shape, std::size_t element_bytes, const std::string& name, std::uint64_t max_bytes) {
+  if (saturating_mul(elements_of(shape), element_bytes) > max_bytes)
+    throw FileError(name, "a dense " + to_string(shape) + " matrix of " + std::to_string(element_bytes) +
+                              "-byte values is more than the " + std::to_string(max_bytes >> 20) +
+                              " MiB of memory that may be used");
+}
+
+namespace detail {
 
 void* allocate(Shape shape, std::size_t element, bool zeroed) {
   require(shape.rows >= 0 && shape.cols >= 0, "HostMatrix", "shape", shape, " is negative");
@@ -24,4 +36,5 @@ void* allocate(Shape shape, std::size_t element, bool zeroed) {
 
 void Release::operator()(void* p) const noexcept { is_simulated() ? release_simulated_memory(p) : std::free(p); }
 
-}  // namespace tesela::detail
+}  // namespace detail
+}  // namespace tesela

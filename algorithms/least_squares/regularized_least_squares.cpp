@@ -28,7 +28,10 @@ void check(const RegularizedOptions& o, Shape a, Shape b) {
   const double given = o.parameter.value_or(0);
   require(given >= 0 && std::isfinite(given), routine, "parameter", shortest(given), " is not a number from 0 on");
   require(o.kind == Regularization::ridge || given == std::floor(given), routine, "parameter", shortest(given),
-          " is no number of singular values");
+          " is not a whole number");
+  const index_t values = std::min(a.rows, a.cols);
+  require(o.kind == Regularization::ridge || given <= static_cast<double>(values), routine, "parameter",
+          shortest(given), "; A has ", values, " singular values");
 }
 
 /// The problem in the triangle's rows, in double precision, whatever the precision of the data.
@@ -54,17 +57,16 @@ Regularized<T> without_solution(index_t r) {
 }
 
 /// Returns the measured error of column j of X: of the gradient of the ridge's objective, or of the problem with A_k.
-double column_error(const Reduced& p, const Regularized<double>& answer, RegularizedFit fit, Regularization kind,
+double column_error(const Reduced& p, const Regularized<double>& answer, const RegularizedFit& fit, Regularization kind,
                     index_t j) {
   const index_t k = p.R.rows(), n = p.R.cols(), r = 1;
   const auto x = filled<double>({n, r}, [&](index_t i, index_t) { return answer.X(i, j); });
   if (kind == Regularization::ridge) {
     NormalResidual<double> sums(x);
     sums.add(k, p.R.data(), p.R.ld(), &p.C(0, j), p.C.ld());
-    const double root = std::sqrt(fit.parameter);
-    const auto penalty = filled<double>({n, n}, [&](index_t i, index_t c) { return i == c ? root : 0; });
+    const auto penalty = filled<double>({n, n}, [&](index_t i, index_t c) { return i == c ? fit.root : 0; });
     const auto zero = HostMatrix<double>::zeros(n, r);
-    if (root > 0) sums.add(n, penalty.data(), penalty.ld(), zero.data(), zero.ld());
+    if (fit.root > 0) sums.add(n, penalty.data(), penalty.ld(), zero.data(), zero.ld());
     return sums.result().backward_error;
   }
   // X lies in the span of the first columns of V, and A V_k y = b has no better y.
@@ -106,7 +108,10 @@ Regularized<double> solve(Graph& g, const Reduced& p, const RegularizedOptions& 
   if (!found.status.ok()) return without_solution<double>(r);
   set_rank(p, found, answer);
   const index_t rank = answer.rank;
-  const int unit = found.norm > 0 ? std::ilogb(found.norm) : 0;
+  const bool ridge = o.kind == Regularization::ridge;
+  // The values and the root of lambda are at most 2 in this unit; lambda itself may leave the range in others.
+  const double root = ridge ? std::sqrt(o.parameter.value_or(0)) : 0, largest = std::max(found.norm, root);
+  const int unit = largest > 0 ? std::ilogb(largest) : 0;
   std::vector<double> s;
   for (index_t i = 0; i < rank; ++i) s.push_back(std::ldexp(answer.values[at(i)], -unit));
   HostMatrix<double> c = p.C.clone(), weighted(rank, r);
@@ -126,18 +131,17 @@ Regularized<double> solve(Graph& g, const Reduced& p, const RegularizedOptions& 
     const std::vector<double> coefficients(of_b, of_b + rank);
     const double rest = std::hypot(std::ldexp(p.rest[at(j)], -units[at(j)]), euclidean_norm(k - rank, of_b + rank));
     const detail::FilteredValues values(o.kind, s, coefficients, rest, p.a.rows, o.intercept ? 1 : 0);
-    const bool ridge = o.kind == Regularization::ridge;
-    const auto in_units = [&](double parameter) { return ridge ? std::ldexp(parameter, -2 * unit) : parameter; };
     RegularizedFit& fit = answer.fits.emplace_back();
     if (!o.parameter)
       values.minimize(fit);
     else
-      fit.parameter = ridge ? in_units(*o.parameter) : std::min(*o.parameter, static_cast<double>(rank));
+      fit.parameter = ridge ? std::pow(std::ldexp(root, -unit), 2) : std::min(*o.parameter, static_cast<double>(rank));
     for (index_t i = 0; i < rank; ++i) weighted(i, j) = values.weight(i, fit.parameter) * z(i, j);
     fit.gcv = std::ldexp(values.gcv(fit.parameter), 2 * units[at(j)]);
     fit.effective_df = values.effective_df(fit.parameter);
     fit.residual_norm = std::ldexp(values.residual_norm(fit.parameter), units[at(j)]);
     if (ridge && fit.parameter == 0 && rank < n) answer.status = SolveStatus::rank_deficient;
+    fit.root = ridge ? std::ldexp(std::sqrt(fit.parameter), unit) : 0;
     const auto in_data = [&](double parameter) { return ridge ? std::ldexp(parameter, 2 * unit) : parameter; };
     fit.parameter = o.parameter && ridge ? *o.parameter : in_data(fit.parameter);
     for (GcvPoint& point : fit.curve) point = {in_data(point.parameter), std::ldexp(point.gcv, 2 * units[at(j)])};

@@ -17,7 +17,8 @@ enum class Regularization : std::uint8_t {
 /// Options of regularized_least_squares.
 struct RegularizedOptions {
   Regularization kind = Regularization::ridge;  ///< the problem
-  /// lambda, or k: at least 0. Empty: for each column of B the minimum of generalized cross-validation.
+  /// lambda, at least 0, or k from 0 to min(m, n). Empty: for each column of B the minimum of generalized
+  /// cross-validation.
   std::optional<double> parameter = {};
   bool intercept = false;     ///< whether a constant is added to A x, which nothing penalizes
   OlsOptions reduction = {};  ///< how [A | B] is reduced to its triangle. Singular values up to rcond times the largest
@@ -32,7 +33,8 @@ struct GcvPoint {
 
 /// The regularized fit of one column of B.
 struct RegularizedFit {
-  double parameter = 0;         ///< lambda, or k, at most the rank
+  double parameter = 0;         ///< lambda, infinite or 0 beyond the range of double; or k, at most the rank
+  double root = 0;              ///< the root of lambda, which has the size of A's values; 0 for k
   double gcv = 0;               ///< G; NaN if d = m
   double effective_df = 0;      ///< d = sum s_i^2 / (s_i^2 + lambda), or k, and 1 for an intercept
   double residual_norm = 0;     ///< ||b - A x - intercept||_2

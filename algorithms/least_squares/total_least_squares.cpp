@@ -29,6 +29,90 @@ HostMatrix<double> product(Op op_a, Op op_b, const HostMatrix<double>& a, const 
   return c;
 }
 
+/// Columns of a matrix times 2^-exponent, so that their largest element has size 1.
+struct Scaled {
+  HostMatrix<double> a;
+  int exponent = 0;
+  double norm = 0;  ///< ||a||_F
+
+  Scaled(const HostMatrix<double>& m, index_t first, index_t end) : a(m.rows(), end - first) {
+    double largest = 0;
+    for (index_t j = first; j < end; ++j)
+      for (index_t i = 0; i < m.rows(); ++i) largest = std::max(largest, std::abs(m(i, j)));
+    if (largest > 0 && std::isfinite(largest)) exponent = std::ilogb(largest);
+    for (index_t j = first; j < end; ++j)
+      for (index_t i = 0; i < m.rows(); ++i) a(i, j - first) = std::ldexp(m(i, j), -exponent);
+    norm = euclidean_norm(a.size(), a.data());
+  }
+};
+
+/// Returns whether B is so small that X loses digits in the singular vectors of [A B].
+bool is_small(const Scaled& b, const Scaled& a) {
+  return b.norm > 0 && std::ldexp(b.norm, b.exponent - a.exponent) < a.norm / 8;
+}
+
+/// Adds factor Y to X.
+void add(double factor, const HostMatrix<double>& y, HostMatrix<double>& x) {
+  for (index_t k = 0; k < x.size(); ++k) x.data()[k] += factor * y.data()[k];
+}
+
+/// Divides row i by s(i).
+void divide_rows(const std::vector<double>& s, HostMatrix<double>& x) {
+  for (index_t j = 0; j < x.cols(); ++j)
+    for (index_t i = 0; i < x.rows(); ++i) x(i, j) /= s[at(i)];
+}
+
+/// Solves A^T A X - X G = A^T B with G = B^T (B - A X) by steps X = A^+ B + (A^T A)^-1 X G. They keep the digits of an
+/// X that a small B makes small. The n largest values of [A B] are not below A's, so that G has the others if the steps
+/// converge. Returns 0 x 0 if they do not, or if A has a singular value up to `least` times its norm.
+HostMatrix<double> by_steps(Graph& g, const Scaled& a, const Scaled& b, double least) {
+  const index_t k = a.a.rows(), n = a.a.cols();
+  if (k < n) return {};
+  const auto tiles = TileMatrix<double>::map(g.runtime(), a.a.data(), k, n, k,
+                                             {std::max<index_t>(k, 1), std::max<index_t>(n, 1)}, "A");
+  const Svd<double> found = svd(g, tiles, {});
+  if (!found.status.ok() || !(found.values.back() > least * found.norm)) return {};
+  const double unit = std::ldexp(1, 2 * (b.exponent - a.exponent));  // of X G over the other terms
+  HostMatrix<double> first = product(Op::transpose, Op::none, *found.u, b.a);
+  divide_rows(found.values, first);
+  HostMatrix<double> y = first.clone();  // V^T X
+  for (int step = 0; step < 100; ++step) {
+    HostMatrix<double> of_a = y.clone(), rest = b.a.clone();
+    for (index_t j = 0; j < y.cols(); ++j)
+      for (index_t i = 0; i < n; ++i) of_a(i, j) *= found.values[at(i)];
+    add(-1, product(Op::none, Op::none, *found.u, of_a), rest);
+    HostMatrix<double> next = product(Op::none, Op::none, y, product(Op::transpose, Op::none, b.a, rest));
+    divide_rows(found.values, next);
+    divide_rows(found.values, next);
+    for (index_t i = 0; i < next.size(); ++i) next.data()[i] *= unit;
+    add(1, first, next);
+    add(-1, next, y);
+    const double change = euclidean_norm(y.size(), y.data());
+    y = std::move(next);
+    if (change <= std::numeric_limits<double>::epsilon() * euclidean_norm(y.size(), y.data())) {
+      HostMatrix<double> x = product(Op::none, Op::none, *found.v, y);
+      for (index_t i = 0; i < x.size(); ++i) x.data()[i] = std::ldexp(x.data()[i], b.exponent - a.exponent);
+      return x;
+    }
+  }
+  return {};
+}
+
+/// Returns ||A^T R + X B^T R||_F / (||A|| (||A|| ||X|| + ||B||)) with R = A X - B.
+template <class T>
+double equation_error(const Scaled& a, const Scaled& b, const HostMatrix<T>& of_data) {
+  const auto x = filled<double>(of_data.shape(), [&](index_t i, index_t j) {
+    return std::ldexp(static_cast<double>(of_data(i, j)), a.exponent - b.exponent);
+  });
+  HostMatrix<double> rest = product(Op::none, Op::none, a.a, x);
+  add(-1, b.a, rest);
+  HostMatrix<double> sum = product(Op::transpose, Op::none, a.a, rest);
+  add(std::ldexp(1, 2 * (b.exponent - a.exponent)),
+      product(Op::none, Op::none, x, product(Op::transpose, Op::none, b.a, rest)), sum);
+  const double size = a.norm * (a.norm * euclidean_norm(x.size(), x.data()) + b.norm);
+  return size > 0 ? euclidean_norm(sum.size(), sum.data()) / size : 0;
+}
+
 /// Returns the triangle of [A B], or [A B] itself if it has no more rows than columns, in double precision.
 template <class T>
 HostMatrix<double> triangle(Graph& g, HostMatrix<T> both) {
@@ -72,28 +156,26 @@ const char* description(TlsStatus status) {
 template <class T>
 TlsError tls_error(const HostMatrix<double>& m, const HostMatrix<T>& x) {
   const index_t n = x.rows(), r = x.cols();
-  double largest = 0;
-  for (index_t k = 0; k < m.size(); ++k) largest = std::max(largest, std::abs(m.data()[k]));
-  const int unit = largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
-  const auto scaled = filled<double>(m.shape(), [&](index_t i, index_t j) { return std::ldexp(m(i, j), -unit); });
+  const Scaled scaled(m, 0, n + r), a(m, 0, n), b(m, n, n + r);
   HostMatrix<double> span = filled<double>({n + r, r}, [&](index_t i, index_t j) {
     return i < n ? static_cast<double>(x(i, j)) : i - n == j ? -1 : 0;
   });
   HostMatrix<double> z(n + r, r), vt(r, r);
   std::vector<double> s(at(r));
   TlsError error;
-  error.norm = euclidean_norm(scaled.size(), scaled.data());
+  error.norm = scaled.norm;
   if (r == 0 || error.norm == 0) return error;
   if (lapack::gesdd<double>(lapack::SingularVectors::economic, n + r, r, span.data(), span.ld(), s.data(), z.data(),
                             z.ld(), vt.data(), vt.ld()) != 0)
     error.invariance = std::numeric_limits<double>::quiet_NaN();
-  const HostMatrix<double> mz = product(Op::none, Op::none, scaled, z);
-  HostMatrix<double> gradient = product(Op::transpose, Op::none, scaled, mz);
+  const HostMatrix<double> mz = product(Op::none, Op::none, scaled.a, z);
+  HostMatrix<double> gradient = product(Op::transpose, Op::none, scaled.a, mz);
   const HostMatrix<double> inside = product(Op::none, Op::none, z, product(Op::transpose, Op::none, z, gradient));
   for (index_t k = 0; k < gradient.size(); ++k) gradient.data()[k] -= inside.data()[k];
   error.invariance += euclidean_norm(gradient.size(), gradient.data()) / (error.norm * error.norm);
-  error.correction = std::ldexp(euclidean_norm(mz.size(), mz.data()), unit);
-  error.norm = std::ldexp(error.norm, unit);
+  if (is_small(b, a)) error.invariance = std::max(error.invariance, equation_error(a, b, x));
+  error.correction = std::ldexp(euclidean_norm(mz.size(), mz.data()), scaled.exponent);
+  error.norm = std::ldexp(error.norm, scaled.exponent);
   return error;
 }
 
@@ -130,7 +212,6 @@ TotalLeastSquares<T> tls(Graph& g, MatrixView<T> a, MatrixView<T> b, const TlsOp
   std::vector<double> ratios;
   for (const double value : answer.values) ratios.push_back(found.norm > 0 ? value / found.norm : 0);
   answer.X = HostMatrix<T>::zeros(n, r);
-  bool hidden = false;  // whether rounding errors hide X
   if (n > 0 && r > 0) {
     const double rounding = std::min(
         10 * static_cast<double>(std::max(m, all)) * static_cast<double>(std::numeric_limits<T>::epsilon()), 0.1);
@@ -138,14 +219,14 @@ TotalLeastSquares<T> tls(Graph& g, MatrixView<T> a, MatrixView<T> b, const TlsOp
     index_t first = n;
     while (first > 0 && !(ratios[at(first - 1)] - ratios[at(n)] > rounding)) --first;
     const double distance = first > 0 ? ratios[at(first - 1)] - ratios[at(n)] : 1;
-    const HostMatrix<double> x = solution(*found.v, n, first, rounding / distance);
+    const Scaled of_a(reduced, 0, n), of_b(reduced, n, all);
+    HostMatrix<double> x;
+    if (first == n && is_small(of_b, of_a)) x = by_steps(g, of_a, of_b, rounding);
+    if (x.size() == 0) x = solution(*found.v, n, first, rounding / distance);
     if (x.size() == 0) return without(TlsStatus::nongeneric);
     answer.X = filled<T>(x.shape(), [&](index_t i, index_t j) { return static_cast<T>(x(i, j)); });
     if (!all_finite(answer.X)) return without(TlsStatus::not_finite);
     if (first < n) answer.status = TlsStatus::not_unique;
-    // X has the size of B over A. Rounding errors of V have the size of eps.
-    const double of_a = euclidean_norm(k * n, reduced.data()), of_b = euclidean_norm(k * r, &reduced(0, n));
-    hidden = of_b > 0 && of_b * distance < 100 * std::numeric_limits<double>::epsilon() * of_a;
   }
   double squares = 0;
   for (index_t i = n; i < all; ++i) squares += ratios[at(i)] * ratios[at(i)];
@@ -153,7 +234,7 @@ TotalLeastSquares<T> tls(Graph& g, MatrixView<T> a, MatrixView<T> b, const TlsOp
   const TlsError error = tls_error(reduced, answer.X);
   const double missed = error.norm > 0 ? std::abs(error.correction - answer.correction) / error.norm : 0;
   answer.backward_error = {std::max(error.invariance, missed), rounding_bound<T>(std::max(m, all))};
-  if (hidden || !answer.backward_error.good()) answer.status = TlsStatus::inaccurate;
+  if (!answer.backward_error.good()) answer.status = TlsStatus::inaccurate;
   for (index_t j = 0; options.intercept && j < r; ++j) {
     double& constant = answer.intercepts.emplace_back(means[at(n + j)]);
     for (index_t i = 0; i < n; ++i) constant -= means[at(i)] * static_cast<double>(answer.X(i, j));

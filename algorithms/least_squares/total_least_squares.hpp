@@ -47,7 +47,8 @@ struct TotalLeastSquares {
 /// Waits    for the computation.
 /// Method   A graph reduces [A B] to its triangle. With the right singular vectors V12 (n rows) and V22 (r rows) of the
 ///          r smallest values X = -V12 V22^-1. Source: Golub and Van Loan, "An analysis of the total least squares
-///          problem"; for equal values Van Huffel and Vandewalle, "The Total Least Squares Problem", 3.3.
+///          problem"; for equal values Van Huffel and Vandewalle, "The Total Least Squares Problem", 3.3. If B is
+///          small relative to A, V would lose digits of X: steps X = A^+ B + (A^T A)^-1 X B^T (B - A X) replace it.
 template <class T>
 [[nodiscard]] TotalLeastSquares<T> tls(Runtime& runtime, MatrixView<T> a, MatrixView<T> b,
                                        const TlsOptions& options = {});
@@ -58,7 +59,9 @@ template <class T>
 
 /// The measured errors of X for M = [A B], with an orthonormal basis Z of the span of [X; -I].
 struct TlsError {
-  double invariance = 0;  ///< ||M^T M Z - Z Z^T M^T M Z||_F / ||M||_F^2: 0 exactly if Z spans singular vectors
+  /// ||M^T M Z - Z Z^T M^T M Z||_F / ||M||_F^2: 0 exactly if Z spans singular vectors. If B is small relative to A, at
+  /// least ||A^T R + X B^T R||_F / (||A|| (||A|| ||X|| + ||B||)), R = A X - B, which is 0 for the same X.
+  double invariance = 0;
   double correction = 0;  ///< ||M Z||_F, the norm of the least [E F] for this X
   double norm = 0;        ///< ||M||_F
 };

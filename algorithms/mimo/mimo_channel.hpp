@@ -76,4 +76,11 @@ RealSignals random_real_signals(index_t n, index_t signals, const Constellation&
 /// Returns N0 = 1 / (Eb/N0 log2 |A|) for Eb/N0 in dB; with several alphabets the mean number of bits.
 double noise_variance(double ebn0_db, const std::vector<Constellation>& alphabets);
 
+/// Whitens coloured noise in place: for noise of covariance C = L L^H, y = H s + v becomes L^-1 y = L^-1 H s + L^-1 v
+/// with variance 1 at each antenna. C is Nr x Nr. Throws ArgumentError, with the place, if C is not Hermitian, not
+/// finite or not positive definite.
+template <class T>
+void whiten(const HostMatrix<std::complex<double>>& covariance, HostMatrix<std::complex<T>>& channels,
+            HostMatrix<std::complex<T>>& y);
+
 }  // namespace tesela

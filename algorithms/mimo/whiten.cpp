@@ -1,4 +1,4 @@
-#include <tesela/algorithms/mimo/whiten.hpp>
+#include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/size_checks.hpp>
 

@@ -1,11 +1,15 @@
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/svd/streamed_svd.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace tesela {
@@ -36,6 +40,51 @@ RowSource<T> product(const RowSource<T>& A, HostMatrix<T> x) {
           }};
 }
 
+/// Returns the exponent of A's largest element, or sets the status if an element is not finite. Reads A once.
+template <class T>
+int exponent_of(const RowSource<T>& A, SvdStatus& status) {
+  HostMatrix<T> rows(block, A.n);
+  T largest = 0;
+  for (index_t first = 0; first < A.m; first += block) {
+    const index_t count = std::min(block, A.m - first);
+    A.read(first, {rows.data(), count, A.n, block});
+    for (index_t j = 0; j < A.n; ++j)
+      for (index_t i = 0; i < count; ++i) {
+        const T size = std::abs(rows(i, j));
+        if (!std::isfinite(size) && status.ok()) status = {SvdStatus::Verdict::not_finite, first + i, j};
+        largest = std::max(largest, size);
+      }
+  }
+  return largest > 0 && status.ok() ? std::ilogb(largest) : 0;
+}
+
+/// Returns the rows of 2^exponent A.
+template <class T>
+RowSource<T> scaled(const RowSource<T>& A, int exponent) {
+  return {A.m, A.n, [A, exponent](index_t first, const Block<T>& out) {
+            A.read(first, out);
+            for (index_t j = 0; j < out.cols; ++j)
+              scale_by_power_of_two(std::span(&out(0, j), static_cast<std::size_t>(out.rows)), exponent);
+          }};
+}
+
+/// Decomposes an A whose R is not finite: A times a power of two, unless an element of A is not finite.
+template <class T>
+StreamedSvd<T> of_size_1(Graph& g, const RowSource<T>& A, SvdOptions options) {
+  StreamedSvd<T> result;
+  const int exponent = exponent_of(A, result.status);
+  result.u = {A.m, 0, [](index_t, const Block<T>&) {}};
+  if (!result.status.ok()) return result;
+  if (options.range)
+    options.range = {std::ldexp(options.range->first, -exponent), std::ldexp(options.range->second, -exponent)};
+  result = streamed_svd(g, scaled(A, -exponent), options);
+  for (double& value : result.values) value = std::ldexp(value, exponent);
+  result.norm = std::ldexp(result.norm, exponent);
+  if (result.norm > static_cast<double>(std::numeric_limits<T>::max()))
+    result.status.verdict = SvdStatus::Verdict::overflow;
+  return result;
+}
+
 /// Returns the rows of W R^-1.
 template <class T>
 RowSource<T> divided(RowSource<T> W, HostMatrix<T> r) {
@@ -55,11 +104,11 @@ StreamedSvd<T> streamed_svd(Graph& g, const RowSource<T>& A, const SvdOptions& o
   StreamedSvd<T> result;
   const bool vectors = options.vectors != SvdVectors::none;
   HostMatrix<T> r = streamed_r(g, A);
+  if (!kernels::all_finite(r)) return of_size_1(g, A, options);
   const auto R = TileMatrix<T>::map(g.runtime(), r.data(), A.n, A.n, std::max<index_t>(A.n, 1),
                                     {std::max<index_t>(A.n, 1), std::max<index_t>(A.n, 1)}, "R");
   Svd<T> found = svd(g, R, options);
   result.status = found.status;
-  if (result.status.verdict == SvdStatus::Verdict::not_finite) result.status.row = -1;
   result.values = std::move(found.values), result.norm = found.norm;
   result.u = {A.m, 0, [](index_t, const Block<T>&) {}};
   if (!result.status.ok() || !vectors) return result;

@@ -8,7 +8,7 @@ namespace tesela {
 /// Result of streamed_svd.
 template <class T>
 struct StreamedSvd {
-  SvdStatus status;                ///< whether to trust the result; not_finite has a column of A and no row
+  SvdStatus status;                ///< whether to trust the result
   std::vector<double> values;      ///< the requested values, descending
   std::optional<HostMatrix<T>> v;  ///< n x values.size(), if requested
   double norm = 0;                 ///< ||A||_2, the largest value
@@ -19,7 +19,8 @@ struct StreamedSvd {
 
 /// Computes A = U diag(values) V^T for a matrix with m >= n that may be larger than memory.
 ///
-/// A        m x n, read in blocks of rows: once for the values, twice with vectors, and once more for U.
+/// A        m x n, read in blocks of rows: once for the values, twice with vectors, and once more for U. If R
+///          overflows, A is read twice more, to scale it by a power of two.
 /// options  vectors and largest; the other options are for the decomposition of R.
 /// Returns  values, V, the rows of U, and a status.
 /// Throws   ArgumentError for m < n, for SvdVectors::all and as svd; the errors of reading.

@@ -1,8 +1,8 @@
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
-#include <tesela/codelets/toeplitz/gohberg_semencul.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
+#include <tesela/codelets/toeplitz/transform_solves.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/toeplitz/toeplitz_refinement.hpp>
-#include <tesela/codelets/toeplitz/toeplitz_gradients.hpp>
+#include <tesela/codelets/toeplitz/transform_solves.hpp>
 
 namespace tesela {
 

@@ -1,4 +1,4 @@
-#include <tesela/codelets/dense/internal/gemm_bulk.hpp>
+#include <tesela/codelets/dense/gemm_launch.hpp>
 #include <tesela/codelets/dense/internal/gemm_tuned.cuh>
 #include <tesela/codelets/support/internal/mma_f64.cuh>
 

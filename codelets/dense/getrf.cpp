@@ -1,6 +1,5 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
-#include <tesela/codelets/dense/internal/panel_recursion.hpp>
 #include <tesela/host/blas.hpp>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
-#include <tesela/codelets/dense/internal/panel_recursion.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/high_priority_stream.hpp>
 #include <tesela/codelets/support/lacpy.hpp>

@@ -1,4 +1,4 @@
-#include <tesela/codelets/eigen/internal/bulge_window.hpp>
+#include <tesela/codelets/eigen/bulge_blocks.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +12,23 @@
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
+
+/// Hops whose blocks are applied between two moves of the window.
+constexpr index_t hops_at_once = 4;
+
+/// Columns of C in the widest panel, three vectors of 32 bytes; panels of shorter vectors divide it.
+constexpr index_t widest_panel(std::size_t element_size) { return 96 / static_cast<index_t>(element_size); }
+
+/// Rows of C that are in the window at once.
+inline index_t window_rows(const BulgeBlocks& p) {
+  return (p.blocks - 1) * p.width + (hops_at_once - 1) * p.chase.b + p.length();
+}
+
+/// Returns the widest panels that are in the window at once.
+inline index_t window_panels(const BulgeBlocks& p) {
+  constexpr index_t cache = 1 << 17, row_bytes = 96;
+  return std::max<index_t>(cache / (window_rows(p) * row_bytes), 1);
+}
 
 /// Columns of a panel.
 template <class T>
@@ -211,7 +228,8 @@ auto best_apply() {
 }  // namespace eigen
 
 Shape apply_bulge_blocks_work(const BulgeBlocks& plan, std::size_t element_size) {
-  return {eigen::widest_panel(element_size), eigen::window_rows(plan) * eigen::window_panels(plan) + plan.width};
+  using namespace eigen::HWY_NAMESPACE;
+  return {widest_panel(element_size), window_rows(plan) * window_panels(plan) + plan.width};
 }
 
 template <class T>

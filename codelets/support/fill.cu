@@ -1,5 +1,4 @@
 #include <tesela/codelets/support/fill.hpp>
-#include <tesela/codelets/support/internal/generator_size.hpp>
 
 #include <algorithm>
 

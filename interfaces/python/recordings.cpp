@@ -2,7 +2,6 @@
 #include "interfaces/python/call.hpp"
 #include <tesela/runtime/task_recorder.hpp>
 #include <tesela/runtime/topology.hpp>
-#include <tesela/runtime/trace_page.hpp>
 #include <tesela/runtime/trace_picture.hpp>
 
 #include <memory>

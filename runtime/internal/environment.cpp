@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <iterator>
 #include <mutex>
 #include <sstream>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -315,3 +317,19 @@ const char* host_memory_limit() {
 }
 
 }  // namespace tesela::detail
+
+namespace tesela {
+
+std::int64_t variable_or(const char* name, std::int64_t otherwise, std::int64_t least) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr || *value == 0) return otherwise;
+  const std::string_view text = value;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least)
+    throw EnvironmentError(std::string(name) + '=' + value + " is not a whole number >= " + std::to_string(least) +
+                           ": set it to one, or unset it");
+  return number;
+}
+
+}  // namespace tesela

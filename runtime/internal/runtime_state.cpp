@@ -1,9 +1,20 @@
+#include <tesela/runtime/internal/starpu.hpp>
 #include <tesela/runtime/internal/task_records.hpp>
+#include <tesela/runtime/paused_workers.hpp>
 
 #include <string>
 #include <utility>
 
-namespace tesela::detail {
+namespace tesela {
+
+PausedWorkers::PausedWorkers() {
+  if (starpu_is_initialized() != 0) starpu_pause();
+}
+PausedWorkers::~PausedWorkers() {
+  if (starpu_is_initialized() != 0) starpu_resume();
+}
+
+namespace detail {
 
 RuntimeState::RuntimeState() = default;
 RuntimeState::~RuntimeState() = default;
@@ -63,4 +74,5 @@ void RuntimeState::release_all() noexcept {
   for (Data* data = registered; data != nullptr; data = data->next_) data->release();
 }
 
-}  // namespace tesela::detail
+}  // namespace detail
+}  // namespace tesela

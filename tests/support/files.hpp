@@ -22,6 +22,12 @@ inline void put(const std::string& path, const std::string& contents) {
   std::ofstream(path, std::ios::binary) << contents;
 }
 
+/// Writes a file and returns its path.
+inline std::string file_in(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+  put(folder / name, text);
+  return folder / name;
+}
+
 template <class T = double>
 HostMatrix<T> parse(const std::string& bytes, std::uint64_t max_bytes = physical_memory()) {
   return read_matrix_bytes<T>(bytes, "name", max_bytes);

@@ -181,4 +181,20 @@ TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
+template <class T>
+RowFile<T>::RowFile(const std::string& path, Shape shape) : file_(path), row_(static_cast<std::size_t>(shape.cols)) {
+  file_.write(header_text<T>(shape, true));
+}
+
+template <class T>
+void RowFile<T>::append(const Block<T>& rows) {
+  for (index_t i = 0; i < rows.rows; ++i) {
+    for (index_t j = 0; j < rows.cols; ++j) row_[static_cast<std::size_t>(j)] = rows(i, j);
+    file_.write(row_.data(), row_.size() * sizeof(T));
+  }
+}
+
+template class RowFile<float>;
+template class RowFile<double>;
+
 }  // namespace tesela::npy

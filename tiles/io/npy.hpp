@@ -1,12 +1,14 @@
 #pragma once
 
 #include <tesela/runtime/access.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/npy_header.hpp>
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 // The NumPy part of file_formats.hpp, which documents formats and errors.
 
@@ -38,5 +40,22 @@ std::string header_text(Shape shape, bool by_rows = false);
 /// Appends the whole file, in Fortran order.
 template <class T>
 void write(AtomicFile& file, const T* data, Shape shape, index_t ld);
+
+/// A .npy file in C order that is written in blocks of rows, so that it may be larger than memory. It appears after
+/// commit(), as in AtomicFile. T is float or double.
+template <class T>
+class RowFile {
+ public:
+  /// Writes the header. Throws as AtomicFile.
+  RowFile(const std::string& path, Shape shape);
+  /// Appends rows. Throws as AtomicFile::write().
+  void append(const Block<T>& rows);
+  /// Completes the file. Throws as AtomicFile::commit().
+  void commit() { file_.commit(); }
+
+ private:
+  AtomicFile file_;
+  std::vector<T> row_;
+};
 
 }  // namespace tesela::npy

@@ -3,7 +3,6 @@
 #include "tools/app/command.hpp"
 #include "tools/app/help.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/app/simulated.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/app/standard_streams.hpp"
 #include <tesela/host/vector_target.hpp>

@@ -24,4 +24,9 @@ void stop_on_interrupt();
 /// Returns the exit code of a cancelled process: 128 + the number of the signal that cancelled it, so 130 after Ctrl-C.
 int interrupted();
 
+/// The end of a simulated command, after its report: nothing follows the timed runs.
+struct Simulated {
+  int code;
+};
+
 }  // namespace tesela::cli

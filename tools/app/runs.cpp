@@ -1,7 +1,7 @@
 #include "tools/app/runs.hpp"
 
+#include "tools/app/program.hpp"
 #include "tools/app/progress.hpp"
-#include "tools/app/simulated.hpp"
 #include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/simulation.hpp>

@@ -5,7 +5,6 @@
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/runtime/trace.hpp>
-#include <tesela/runtime/trace_page.hpp>
 #include <tesela/runtime/trace_picture.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 

@@ -1,5 +1,4 @@
-#include "tools/checks/ordering_error.hpp"
-
+#include "tools/checks/mimo_error.hpp"
 #include <tesela/algorithms/mimo/orderings.hpp>
 
 #include <algorithm>

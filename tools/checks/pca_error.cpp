@@ -1,6 +1,5 @@
-#include "tools/checks/pca_error.hpp"
-
 #include "tools/checks/eig_error.hpp"
+#include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/tiles/filled.hpp>

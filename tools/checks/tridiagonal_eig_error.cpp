@@ -1,5 +1,4 @@
-#include "tools/checks/tridiagonal_eig_error.hpp"
-
+#include "tools/checks/eig_error.hpp"
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>

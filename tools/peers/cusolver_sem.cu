@@ -1,5 +1,5 @@
+#include "tools/peers/cusolver_least_squares.hpp"
 #include "tools/peers/cusolver_peer.hpp"
-#include "tools/peers/cusolver_sem.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>

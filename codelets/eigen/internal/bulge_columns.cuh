@@ -1,7 +1,7 @@
 #pragma once
 
+#include <tesela/codelets/eigen/bulge_blocks.hpp>
 #include <tesela/codelets/eigen/internal/block_product.cuh>
-#include <tesela/codelets/eigen/internal/bulge_strip.cuh>
 #include <tesela/codelets/support/internal/copy_ring.cuh>
 
 #include <cuda_pipeline.h>
@@ -16,6 +16,20 @@
 // wait in shared memory, in places that chunks leave and enter by turns. Warps wait only for factors.
 
 namespace tesela::kernels {
+
+/// Columns of C, in tiles, for a kernel that moves them through a bundle.
+template <class T>
+struct Strip {
+  BulgeBlocks plan;
+  index_t bundle;
+  bool transpose;
+  const T* factors;
+  index_t ld;
+  index_t columns, row, height;  // of C; the first tile's first row; a tile's rows
+  int ring;                      // rows
+  T* c[most_gpu_row_tiles];
+  index_t ldc[most_gpu_row_tiles];
+};
 
 /// Nonzero fragments of 8 x 8 of a factor, which has 12 rows r and 4 columns s of fragments, and their positions in
 /// storage. is_v: V, whose column t begins in row t; else V T, whose columns begin in row 0.

@@ -1,11 +1,18 @@
 #pragma once
 
-#include <tesela/codelets/eigen/internal/secular_equation.hpp>
 #include <tesela/runtime/access.hpp>
+
+#include <cstdint>
 
 // Loops of the secular equation over all poles, for each vector unit. Internal to codelets/eigen.
 
 namespace tesela::kernels::secular {
+
+/// The unknown x of a secular equation with poles d(i).
+enum class Equation : std::uint8_t {
+  eigenvalue,     ///< 1 / rho + sum z(i)^2 / (d(i) - x) = 0
+  singular_value  ///< 1 / rho + sum z(i)^2 / (d(i)^2 - x^2) = 0, d(i) >= 0; distances are between squares
+};
 
 /// Numbers that are whole vectors on every vector unit.
 template <class T>

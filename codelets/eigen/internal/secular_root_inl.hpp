@@ -1,4 +1,4 @@
-#include <tesela/codelets/eigen/internal/secular_equation.hpp>
+#include <tesela/codelets/eigen/internal/secular_loops.hpp>
 #include <tesela/codelets/support/inline.hpp>
 #include <tesela/codelets/support/internal/shared_inl.hpp>
 #include <tesela/runtime/types.hpp>

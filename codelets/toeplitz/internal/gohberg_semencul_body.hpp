@@ -1,8 +1,8 @@
 #pragma once
 
-#include <tesela/codelets/toeplitz/gohberg_semencul.hpp>
 #include <tesela/codelets/toeplitz/internal/refined_solve_body.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
+#include <tesela/codelets/toeplitz/transform_solves.hpp>
 
 // The formula of Gohberg and Semencul as steps that are common to a core and a GPU. Internal to codelets/.
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/toeplitz/internal/refined_solve_body.hpp>
-#include <tesela/codelets/toeplitz/toeplitz_gradients.hpp>
+#include <tesela/codelets/toeplitz/transform_solves.hpp>
 
 // Conjugate gradients as steps that are common to a core and a GPU. In addition to the operations of toeplitz_body.hpp,
 // a Machine has

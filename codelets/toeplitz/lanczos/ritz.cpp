@@ -1,5 +1,4 @@
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
-#include <tesela/codelets/toeplitz/internal/basis_pieces.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_part_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/lanczos/ritz.hpp>

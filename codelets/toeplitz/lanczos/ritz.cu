@@ -1,5 +1,4 @@
 #include <tesela/codelets/support/internal/cublas.hpp>
-#include <tesela/codelets/toeplitz/internal/basis_pieces.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_product.cuh>
 #include <tesela/codelets/toeplitz/lanczos/ritz.hpp>
 

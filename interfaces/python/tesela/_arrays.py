@@ -6,7 +6,8 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -68,6 +69,21 @@ def fail(message: str, status: str, result: Any = None) -> NoReturn:
     raise error
 
 
+def name_item(error: np.linalg.LinAlgError, index: tuple[int, ...]) -> None:
+    """Puts the place of a matrix in its stack before the message."""
+    error.args = (f"matrix {index if len(index) > 1 else index[0]} of the stack: {error}", *error.args[1:])
+
+
+@contextmanager
+def as_routine(name: str) -> Iterator[None]:
+    """Puts the called routine into the message of a LinAlgError, in place of the routine behind it."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        error.args = (re.sub(r"^(svd|eigh|inv|solve\w*): ", f"{name}: ", str(error)), *error.args[1:])
+        raise
+
+
 def warn(message: str) -> None:
     """Issues a LinAlgWarning at the line that called the package. A routine solve… in it becomes the called function."""
     level, frame, routine = 1, sys._getframe(), ""
@@ -104,7 +120,7 @@ def each(function: Callable[..., Any], dimensions: tuple[int, ...], *arrays: Arr
         try:
             return function(*(a[index] for a in items))
         except np.linalg.LinAlgError as error:
-            error.args = (f"matrix {index if len(index) > 1 else index[0]} of the stack: {error}", *error.args[1:])
+            name_item(error, index)
             raise
 
     results = [call(index) for index in np.ndindex(shape)]

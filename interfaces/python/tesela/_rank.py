@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _solvers, _tesela
-from ._arrays import Array, each, fail, finite, matrix, real
+from ._arrays import Array, as_routine, each, fail, finite, matrix, real
 
 __all__ = ["cond", "matrix_rank", "null_space", "orth", "pinv", "polar"]
 
@@ -23,6 +23,12 @@ def kept(s: Array, a: Array, rtol: float | None, atol: float = 0) -> int:
     """Returns the number of singular values of a above atol + rtol times the largest."""
     bound = atol + (default_rtol(a) if rtol is None else rtol) * (s[0] if s.size else 0)
     return int(np.count_nonzero(s > bound))
+
+
+def decomposed(routine: str, a: Array, full_matrices: bool, compute_uv: bool) -> Any:
+    """Returns (u, s, vh), or s alone. The message of an error names the routine."""
+    with as_routine(routine):
+        return _tesela._svd(a, full_matrices, compute_uv)
 
 
 def tolerance(value: float | None, name: str) -> float | None:
@@ -63,13 +69,13 @@ def pinv(a: ArrayLike, rcond: float | None = None, hermitian: bool = False, *, a
             raise ValueError("rcond is NumPy's name of rtol: give only one")
         rtol = rcond
     absolute, relative = tolerance(atol, "atol"), tolerance(rtol, "rtol")
-    if relative is None and absolute:
+    if relative is None and absolute is not None:
         relative = 0.0
     if hermitian:
         return _solvers.pinvh(a, atol=absolute, rtol=relative, return_rank=return_rank)
 
     def invert(a: Array) -> tuple[Any, int]:
-        u, s, vh = _tesela._svd(a, False, True)
+        u, s, vh = decomposed("pinv", a, False, True)
         rank = kept(s, a, relative, absolute or 0)
         with np.errstate(over="ignore"):
             inverse = _tesela.matmul(vh[:rank].T / s[:rank], u[:, :rank].T)
@@ -108,7 +114,7 @@ def matrix_rank(A: ArrayLike, tol: float | None = None, hermitian: bool = False,
         return int(finite(array, "A").any())
     if array.size == 0:
         return np.zeros(array.shape[:-2], np.intp)[()]
-    s = each(lambda x: _tesela._svd(x, False, False), (2,), array)
+    s = each(lambda x: decomposed("matrix_rank", x, False, False), (2,), array)
     bound = np.asarray(tol)[..., None] if tol is not None else (
         default_rtol(array) if rtol is None else np.asarray(rtol)[..., None]) * s.max(axis=-1, keepdims=True)
     return np.count_nonzero(s > bound, axis=-1)
@@ -136,8 +142,10 @@ def cond(x: ArrayLike, p: float | str | None = None) -> Any:
         raise np.linalg.LinAlgError("cond is not defined for a matrix without elements")
 
     def one(a: Array) -> Any:
+        # A factor does not change the condition number: numbers near 1 keep all digits of the values and norms.
+        a = np.ldexp(a, -np.frexp(abs(a).max())[1])
         if by_values:
-            s = _tesela._svd(a, False, False)
+            s = decomposed("cond", a, False, False)
             large, small = (s[-1], s[0]) if p == -2 else (s[0], s[-1])
             if small == 0:
                 return s.dtype.type(np.inf)
@@ -145,9 +153,11 @@ def cond(x: ArrayLike, p: float | str | None = None) -> Any:
                 return large / small
         size = np.linalg.norm(a, p)  # type: ignore[arg-type]
         try:
-            return np.asarray(size * np.linalg.norm(_solvers.inv(a), p), a.dtype)[()]  # type: ignore[arg-type]
+            with as_routine("cond"), np.errstate(over="ignore"):
+                return np.asarray(size * np.linalg.norm(_solvers.inv(a), p), a.dtype)[()]  # type: ignore[arg-type]
         except np.linalg.LinAlgError as error:
-            if getattr(error, "status", None) != "singular":
+            # The inverse of numbers near 1 overflows only if the condition number does.
+            if getattr(error, "status", None) not in ("singular", "not finite"):
                 raise
             return a.dtype.type(np.inf)
 
@@ -172,7 +182,7 @@ def orth(A: ArrayLike, rcond: float | None = None) -> Any:
     relative = tolerance(rcond, "rcond")
 
     def basis(a: Array) -> Any:
-        u, s, _ = _tesela._svd(a, False, True)
+        u, s, _ = decomposed("orth", a, False, True)
         return u[:, :kept(s, a, relative)]
 
     return each(basis, (2,), matrix(A, "A", square=False))
@@ -202,7 +212,7 @@ def null_space(A: ArrayLike, rcond: float | None = None, *, overwrite_a: bool = 
     relative = tolerance(rcond, "rcond")
 
     def basis(a: Array) -> Any:
-        _, s, vh = _tesela._svd(a, a.shape[0] < a.shape[1], True)
+        _, s, vh = decomposed("null_space", a, a.shape[0] < a.shape[1], True)
         return vh[kept(s, a, relative):].T
 
     return each(basis, (2,), matrix(A, "A", square=False))
@@ -238,7 +248,7 @@ def polar(a: ArrayLike, side: str = "right") -> Any:
         raise ValueError("side must be 'right' or 'left'")
 
     def parts(a: Array) -> tuple[Any, Any]:
-        w, s, vh = _tesela._svd(a, False, True)
+        w, s, vh = decomposed("polar", a, False, True)
         vectors = vh.T if side == "right" else w
         p = _tesela.matmul(vectors * s, vectors.T)
         return _tesela.matmul(w, vh), (p + p.T) / 2

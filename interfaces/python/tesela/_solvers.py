@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _banded, _factors, _tesela
-from ._arrays import Array, each, fail, finite, foreign, matrix, numbers, plain, real, warn
+from ._arrays import Array, as_routine, each, fail, finite, foreign, matrix, numbers, plain, real, warn
 
 __all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul", "matmul_toeplitz", "pinvh", "slogdet", "solve"]
 
@@ -211,12 +210,8 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, a
     if given.shape[-1] == 0:
         return given.copy()
     unit = np.eye(given.shape[-1], dtype=given.dtype)
-    try:
-        x: Array = solve(given, unit, lower=lower, overwrite_b=True, assume_a=assume_a)
-    except np.linalg.LinAlgError as error:
-        error.args = (re.sub(r"^solve\w*: ", "inv: ", str(error)),)
-        raise
-    return x
+    with as_routine("inv"):
+        return np.asarray(solve(given, unit, lower=lower, overwrite_b=True, assume_a=assume_a))
 
 
 class SlogdetResult(NamedTuple):
@@ -297,7 +292,7 @@ def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lo
           return_rank: bool = False, check_finite: bool = True) -> Any:
     """Compute the Moore-Penrose inverse of a symmetric matrix, of which one triangle is read, by `eigh`.
 
-    Eigenvalues up to atol + rtol times the largest count as zero; rtol is n eps by default.
+    Eigenvalues up to atol + rtol times the largest count as zero. Without atol rtol is n eps; with atol alone it is 0.
 
     Examples
     --------
@@ -310,9 +305,11 @@ def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lo
     def invert(a: Array) -> tuple[Any, int]:
         if a.size == 0:
             return a.copy(), 0
-        w, v = _tesela.eigh(a, lower=lower)
+        with as_routine("pinvh"):
+            w, v = _tesela.eigh(a, lower=lower)
         size = abs(w)
-        relative = len(a) * float(np.finfo(w.dtype).eps) if rtol is None else rtol
+        by_default = len(a) * float(np.finfo(w.dtype).eps) if atol is None else 0.0
+        relative = by_default if rtol is None else rtol
         kept = size > (atol or 0) + relative * size.max()
         return _tesela.matmul(v[:, kept] / w[kept], v[:, kept].T), np.count_nonzero(kept)
 

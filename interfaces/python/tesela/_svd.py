@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _tesela
-from ._arrays import Array, each, finite, matrix, plain
+from ._arrays import Array, each, finite, matrix, name_item, plain
 
 __all__ = ["randomized_svd", "svd", "svdvals"]
 
@@ -76,8 +76,13 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, overw
 def _small(stack: Array, full_matrices: bool, compute_uv: bool, largest: int | None) -> Any:
     """Decomposes a stack of small matrices together."""
     count, (m, n), lead = int(np.prod(stack.shape[:-2])), stack.shape[-2:], stack.shape[:-2]
-    u, s, v = _tesela._svd_batch(np.ascontiguousarray(stack).reshape(-1, n), count, full_matrices and largest is None,
-                                 compute_uv)
+    try:
+        u, s, v = _tesela._svd_batch(np.ascontiguousarray(stack).reshape(-1, n), count,
+                                     full_matrices and largest is None, compute_uv)
+    except np.linalg.LinAlgError as error:
+        number, error.result = error.result, None  # type: ignore[attr-defined]
+        name_item(error, tuple(int(i) for i in np.unravel_index(number, lead)))
+        raise
     s = s.T.reshape(*lead, min(m, n))[..., :largest]
     if not compute_uv:
         return s

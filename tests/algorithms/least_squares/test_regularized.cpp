@@ -159,9 +159,9 @@ TEST_CASE("an intercept is not penalized") {
 TEST_CASE("truncated solutions are those of gelsd") {
   for (const Shape shape : {Shape{50, 8}, {8, 50}, {300, 100}}) {
     const Matrix a = random(shape.rows, shape.cols, 9), b = random(shape.rows, 2, 10);
-    const auto all = solve<double>(a, b, {.kind = Regularization::truncated, .parameter = 1e6});
     const index_t least = std::min(shape.rows, shape.cols);
-    CHECK(all.fits[0].parameter == static_cast<double>(least));
+    const RegularizedOptions too_many{.kind = Regularization::truncated, .parameter = double(least + 1)};
+    CHECK_THROWS_AS(solve<double>(a, b, too_many), ArgumentError);
     for (const index_t k : {index_t{0}, index_t{1}, least / 2, least}) {
       const auto found = solve<double>(a, b, {.kind = Regularization::truncated, .parameter = double(k)});
       CAPTURE(to_string(shape), k);
@@ -184,7 +184,7 @@ TEST_CASE("truncated solutions are those of gelsd") {
 TEST_CASE("powers of two as factors change x by powers of two, up to the ends of the range") {
   const Matrix a = random(40, 5, 11), b = random(40, 1, 12);
   const auto plain = solve<double>(a, b);
-  for (const int exponent : {-500, 500, -400, 400})
+  for (const int exponent : {-1000, -600, -500, -400, 400, 500, 600, 1000})
     for (const int of_b : {-900, 0, 900}) {
       if (std::abs(of_b - exponent) > 1000) continue;
       const auto found = solve<double>(made(40, 5, [&](index_t i, index_t j) { return std::ldexp(a(i, j), exponent); }),
@@ -194,7 +194,18 @@ TEST_CASE("powers of two as factors change x by powers of two, up to the ends of
       CHECK(relative_distance(found.X, made(5, 1, [&](index_t i, index_t) {
                                 return std::ldexp(plain.X(i, 0), of_b - exponent);
                               })) <= 1e-6);
+      CHECK(std::abs(std::ldexp(found.fits[0].root / plain.fits[0].root, -exponent) - 1) <= 1e-6);
     }
+  // lambda is far above or below A: x = A^T b / lambda, or the least-squares solution.
+  for (const double size : {1e-200, 1e200}) {
+    const auto found =
+        solve<double>(made(40, 5, [&](index_t i, index_t j) { return size * a(i, j); }), b, {.parameter = 1});
+    CHECK(found.status == SolveStatus::ok);
+    double expected = 0;
+    for (index_t i = 0; i < 40; ++i) expected += a(i, 2) * b(i, 0);
+    if (size > 1) expected = solve<double>(a, b, {.parameter = 0}).X(2, 0);
+    CHECK(std::abs(found.X(2, 0) * (size > 1 ? size : 1 / size) / expected - 1) <= 1e-12);
+  }
 }
 
 TEST_CASE("collinear, empty and infinite problems have their statuses") {

@@ -1,6 +1,7 @@
 #include "tests/support/least_squares.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/least_squares/total_least_squares.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 
 using namespace tesela;
@@ -132,12 +133,33 @@ TEST_CASE("a wrong x has a large error") {
   CHECK(tls_error(both, found.X).invariance > 1e-11);
 }
 
-TEST_CASE("x that the rounding errors of [A B] hide is inaccurate") {
-  const Matrix a = random(40, 3, 14), b = random(40, 1, 15);
-  for (const double factor : {1e-12, 1e-17, 1e-100}) {
+TEST_CASE("x of a small B has all digits, and a wrong one is inaccurate") {
+  const Matrix a = random(40, 3, 14), b = random(40, 2, 15);
+  Matrix copy = a.clone(), limit = b.clone();  // least squares
+  lapack::gelsd(40, 3, 2, copy.data(), 40, limit.data(), 40, 1e-15);
+  for (const double factor : {0.1, 1e-3, 1e-8, 1e-12, 1e-17, 1e-100, 1e-300}) {
     CAPTURE(factor);
-    Matrix small = b.clone();
-    for (index_t i = 0; i < 40; ++i) small(i, 0) *= factor;
-    CHECK(solve<double>(a, small).status == (factor < 1e-15 ? TlsStatus::inaccurate : TlsStatus::ok));
+    const Matrix small = made(40, 2, [&](index_t i, index_t j) { return factor * b(i, j); });
+    auto found = solve<double>(a, small);
+    CHECK(found.status == TlsStatus::ok);
+    Matrix rest = made(40, 2, [&](index_t i, index_t j) {
+      double sum = b(i, j);
+      for (index_t k = 0; k < 3; ++k) sum -= a(i, k) * (found.X(k, j) / factor);
+      return sum;
+    });
+    for (index_t j = 0; j < 2; ++j)
+      for (index_t i = 0; i < 3; ++i) {
+        double gradient = 0;  // (A^T R + X B^T R)(i, j) for R = B - A X, all over the factor
+        for (index_t l = 0; l < 40; ++l) {
+          gradient += a(l, i) * rest(l, j);
+          for (index_t k = 0; k < 2; ++k) gradient += factor * found.X(i, k) * b(l, k) * rest(l, j);
+        }
+        CHECK(std::abs(gradient) <= 1e-12);
+        if (factor <= 1e-8) CHECK(std::abs(found.X(i, j) / factor / limit(i, j) - 1) <= 1e-12);
+      }
+    const Matrix whole = made(40, 5, [&](index_t i, index_t j) { return j < 3 ? a(i, j) : small(i, j - 3); });
+    CHECK(tls_error(whole, found.X).invariance <= 1e-15);
+    found.X(1, 0) *= 1 + 1e-6;
+    CHECK(tls_error(whole, found.X).invariance > 1e-8);
   }
 }

@@ -5,7 +5,6 @@
 #include <tesela/algorithms/mimo/mimo_list.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/mimo/mimo_tree.hpp>
-#include <tesela/algorithms/mimo/whiten.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 #include "tests/support/least_squares.hpp"
 #include "tests/support/test.hpp"
-#include "tools/checks/pca_error.hpp"
+#include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/svd/pca.hpp>
 #include <tesela/tiles/filled.hpp>
 

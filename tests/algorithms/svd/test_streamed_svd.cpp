@@ -4,6 +4,7 @@
 #include <tesela/algorithms/svd/streamed_svd.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -64,4 +65,30 @@ TEST_CASE("streamed_svd returns the largest triples, and refuses wide matrices")
   Graph h(runtime());
   const SvdStatus status = streamed_svd(h, rows_of(bad)).status;
   CHECK(status.verdict == SvdStatus::Verdict::not_finite);
+  CHECK((status.row == 650 && status.column == 7));
+}
+
+TEMPLATE_TEST_CASE("streamed_svd scales a matrix whose R overflows", "", float, double) {
+  using T = TestType;
+  const HostMatrix<T> a = svd_matrix<T>({900, 20}, "uniform", 2);
+  const auto times = [&](int exponent) {
+    HostMatrix<T> b = a.clone();
+    scale_by_power_of_two(std::span(b.data(), static_cast<std::size_t>(b.size())), exponent);
+    return b;
+  };
+  const int most = std::numeric_limits<T>::max_exponent;
+  const HostMatrix<T> large = times(most);  // elements are below 1
+  Graph g(runtime()), h(runtime());
+  const StreamedSvd<T> plain = streamed_svd(g, rows_of(a)), found = streamed_svd(h, rows_of(large));
+  CHECK(found.status.verdict == SvdStatus::Verdict::overflow);
+  for (std::size_t j = 0; j < 20; ++j) {
+    const double expected = std::ldexp(plain.values[j], most);
+    CHECK((found.values[j] == expected || std::abs(found.values[j] / expected - 1) <= svd_bounds<T>(900, 20).value));
+  }
+  const SvdError error = svd_error(a, plain.values, all_rows(found.u), *found.v);
+  CHECK(error.residual <= svd_bounds<T>(900, 20).value);
+  CHECK(error.orthogonality_u <= svd_bounds<T>(900, 20).orthogonality);
+  const double low = std::ldexp(plain.values[9], most), high = std::numeric_limits<double>::infinity();
+  Graph i(runtime());
+  if (low < high) CHECK(streamed_svd(i, rows_of(large), {.range = std::pair(low * 0.999, high)}).values.size() == 10);
 }

@@ -1,5 +1,7 @@
 """Rank, condition, bases, the pseudoinverse and the polar decomposition, compared with SciPy's and NumPy's."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -65,6 +67,16 @@ def test_names_of_pinv():
         tesela.pinv(np.diag([1e-310, 1e-310]))
 
 
+def test_without_a_tolerance_every_value_counts():
+    a = np.diag([1, 1e-300])
+    for invert in (tesela.pinv, tesela.pinvh):
+        assert invert(a, return_rank=True)[1] == 1
+        x, rank = invert(a, atol=0, return_rank=True)
+        assert rank == 2 and x.tolist() == pytest.approx(np.diag([1, 1e300]).tolist())
+    with pytest.raises(np.linalg.LinAlgError, match="pinv: an element of the inverse overflows"):
+        tesela.pinv(np.diag([1, 1e-310]), atol=0)
+
+
 def test_ranks():
     assert tesela.matrix_rank(np.zeros(3)) == 0 and tesela.matrix_rank([1, 0]) == 1 and tesela.matrix_rank(3.0) == 1
     a = np.stack([np.eye(3), np.diag([1, 1e-5, 0])])
@@ -87,6 +99,16 @@ def test_conditions(p):
         assert tesela.cond(np.zeros((2, 2)), p) == np.inf == tesela.cond(np.array([[1.0, 2], [0, 0]]), p)
 
 
+@pytest.mark.parametrize("p", [None, -2, 1, np.inf, "fro"])
+def test_conditions_at_the_ends_of_the_range(p):
+    a = np.array([[4, 1], [0, 2.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for factor in (2.0**-1070, 2.0**-600, 2.0**1021):
+            assert tesela.cond(factor * a, p) == pytest.approx(np.linalg.cond(a, p), rel=1e-14)
+        assert tesela.cond(np.diag([1e-160, 1e160]), p) == (0 if p == -2 else np.inf)
+
+
 def test_conditions_of_other_shapes():
     a = random(5, 6, 3)
     assert tesela.cond(a) == pytest.approx(np.linalg.cond(a), rel=1e-12)
@@ -103,6 +125,15 @@ def test_numbers_that_are_not_finite(name, bad):
     a[1, 2] = bad
     with pytest.raises(np.linalg.LinAlgError, match="not finite"):
         getattr(tesela, name)(a)
+
+
+@pytest.mark.parametrize("name", ["matrix_rank", "orth", "null_space", "polar", "pinv"])
+def test_errors_name_the_routine_that_was_called(name):
+    a = np.full((2, 2), 1.5e308)
+    with pytest.raises(np.linalg.LinAlgError, match=f"^{name}: overflow"):
+        getattr(tesela, name)(a)
+    with pytest.raises(np.linalg.LinAlgError, match=f"^matrix 1 of the stack: {name}: overflow"):
+        getattr(tesela, name)(np.stack([np.eye(2), a]))
 
 
 def test_bases_of_small_shapes():

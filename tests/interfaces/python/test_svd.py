@@ -60,6 +60,17 @@ def test_a_stack_names_the_matrix_that_is_not_finite():
         tesela.svd(a)
 
 
+@pytest.mark.parametrize("shape", [(3, 2, 2), (3, 100, 70)])  # together, and one after another
+def test_a_stack_names_the_matrix_that_overflows(shape):
+    a = np.ones(shape, np.float32)
+    a[1] = 3e38
+    with pytest.raises(np.linalg.LinAlgError, match="^matrix 1 of the stack: svd: overflow") as caught:
+        tesela.svd(a)
+    assert caught.value.result is None and caught.value.status.startswith("overflow")
+    with pytest.raises(np.linalg.LinAlgError, match=r"^matrix \(0, 1\) of the stack: svd: overflow"):
+        tesela.svdvals(a[None])
+
+
 @given(st.integers(0, 3), dtypes, layouts, seeds)
 def test_randomized_svd_is_within_its_bound(power, dtype, layout, seed):
     a = (random(seed, 60, 8) @ np.diag(0.1 ** np.arange(8)) @ random(seed + 1, 8, 40)).astype(dtype)

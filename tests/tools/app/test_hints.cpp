@@ -19,11 +19,6 @@ void says(const Words& words, const std::string& text) {
   CHECK_THAT(run.err, ContainsSubstring(text));
 }
 
-std::string file_in(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
-  put(folder / name, text);
-  return folder / name;
-}
-
 }  // namespace
 
 TEST_CASE("a wrong word is answered with what exists") {

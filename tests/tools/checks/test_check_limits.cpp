@@ -2,7 +2,6 @@
 #include "tools/app/report.hpp"
 #include "tools/checks/eig_error.hpp"
 #include "tools/checks/factor_error.hpp"
-#include "tools/checks/pca_error.hpp"
 #include "tools/checks/qr_error.hpp"
 #include "tools/checks/reference.hpp"
 #include "tools/checks/svd_error.hpp"

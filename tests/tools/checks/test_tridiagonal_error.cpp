@@ -1,5 +1,5 @@
 #include "tests/support/test.hpp"
-#include "tools/checks/tridiagonal_eig_error.hpp"
+#include "tools/checks/eig_error.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
 
 #include <catch2/catch_approx.hpp>

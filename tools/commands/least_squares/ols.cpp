@@ -1,5 +1,4 @@
 #include "tools/app/sizes.hpp"
-#include "tools/commands/least_squares/regularization.hpp"
 #include "tools/commands/least_squares/solution.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 

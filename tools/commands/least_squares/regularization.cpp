@@ -1,11 +1,11 @@
-#include "tools/commands/least_squares/regularization.hpp"
-
 #include "tools/app/arguments.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/commands/support/line_picture.hpp"
+#include "tools/commands/least_squares/solution.hpp"
+#include "tools/commands/support/pictures.hpp"
 #include <tesela/algorithms/econometrics/model_formulas.hpp>
 #include <tesela/algorithms/least_squares/regularized_least_squares.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/shortest.hpp>
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ Check auto_or_number(bool whole) {
           "auto or NUMBER"};
 }
 
-RegularizedOptions options_of(const RegularizationOptions& o, bool intercept, const OlsOptions& reduction) {
+RegularizedOptions options_of(const RegularizationOptions& o, bool intercept) {
   RegularizedOptions result;
   const bool ridge = !o.ridge.empty();
   const std::string& text = ridge ? o.ridge : o.truncate;
@@ -47,7 +47,6 @@ RegularizedOptions options_of(const RegularizationOptions& o, bool intercept, co
     result.parameter = value;
   }
   result.intercept = intercept;
-  result.reduction = reduction;
   return result;
 }
 
@@ -94,9 +93,8 @@ class RegularizedErrors {
       const auto b = filled<double>({rows.rows, 1}, [&](index_t i, index_t) { return p_.b(first + i, j); });
       sums.add(rows.rows, z.data(), z.ld(), b.data(), b.ld());
     });
-    if (!truncated && fit.parameter > 0) {
-      const double root = std::sqrt(fit.parameter);
-      const auto penalty = filled<double>({n_, columns}, [&](index_t i, index_t c) { return i == c ? root : 0; });
+    if (fit.root > 0) {
+      const auto penalty = filled<double>({n_, columns}, [&](index_t i, index_t c) { return i == c ? fit.root : 0; });
       const auto zero = HostMatrix<double>::zeros(n_, 1);
       auto result = sums.result();
       const double residual = result.residual_norm;
@@ -148,6 +146,10 @@ void report_fits(const Regularized<T>& answer, const std::string& parameter, Rep
                        {"gcv", fit.gcv},
                        {"effective_df", fit.effective_df},
                        {"residual_norm", fit.residual_norm}};
+    if (fit.root > 0 && !std::isnormal(fit.parameter)) {
+      one["sqrt_lambda"] = fit.root;
+      report.note(fmt::format("lambda is beyond the range of double precision; its root is {:.6g}", fit.root));
+    }
     for (const GcvPoint& point : fit.curve) one["curve"].push_back({{parameter, point.parameter}, {"gcv", point.gcv}});
     all.push_back(one);
     if (fit.at_end) report.note("the cross-validation prefers the largest lambda: A explains nothing of b");
@@ -208,12 +210,16 @@ int run_regularized(const RegularizationOptions& regularization, LeastSquaresOpt
   HostMatrix<T> columns;
   if (constant >= 0) columns = without_column(p.a, constant);
   HostMatrix<T>& a = constant >= 0 ? columns : p.a;
+  RegularizedOptions options = options_of(regularization, constant >= 0);
+  const index_t values = std::min(o.m, o.n - (constant >= 0 ? 1 : 0));
+  require(ridge || options.parameter.value_or(0) <= static_cast<double>(values), "ols", "--truncate",
+          regularization.truncate, "; A has ", counted(values, "singular value"));
   report.problem() = o.describe();
   report.problem()[ridge ? "ridge" : "truncate"] = ridge ? regularization.ridge : regularization.truncate;
   OlsOptions reduction = p.options(o.method.name);
   reduction.column_ends.clear();
   report.problem()["method"] = method_name(p.method, reduction);
-  const RegularizedOptions options = options_of(regularization, constant >= 0, reduction);
+  options.reduction = reduction;
   Regularized<T> answer;
   {
     Runtime runtime(o.common.runtime());

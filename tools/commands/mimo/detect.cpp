@@ -6,7 +6,6 @@
 #include "tools/app/sizes.hpp"
 #include "tools/commands/mimo/detect_results.hpp"
 #include "tools/commands/mimo/rate_picture.hpp"
-#include "tools/problems/mimo/lists.hpp"
 #include "tools/problems/mimo/mimo_problem.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/mimo/mimo_tree.hpp>

@@ -1,5 +1,7 @@
 #include "tools/commands/mimo/rate_picture.hpp"
 
+#include "tools/commands/support/pictures.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,15 +11,6 @@ namespace tesela::cli {
 namespace {
 
 constexpr double left = 70, top = 40, wide = 560, tall = 380, key = 190;
-constexpr const char* colors[] = {"#4c72b0", "#dd8452", "#55a868", "#c44e52",
-                                  "#8172b3", "#937860", "#da8bc3", "#8c8c8c"};
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text)
-    safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
-  return safe;
-}
 
 struct Axes {
   double from, to, decades;
@@ -68,7 +61,7 @@ std::string rate_picture(const std::string& title, const std::vector<double>& db
   std::size_t color = 0;
   double at = top + 10;
   for (const RateCurve& c : curves) {
-    const char* const paint = colors[color++ % std::size(colors)];
+    const char* const paint = curve_colors[color++ % std::size(curve_colors)];
     svg += curve_of(c, db, axes, paint);
     svg += fmt::format("<path d='M{0} {1}h24' stroke='{2}' stroke-width='2'{3}/><text x='{4}' y='{5}'>{6}</text>\n",
                        left + wide + 12, at, paint, c.dashed ? " stroke-dasharray='5 4'" : "", left + wide + 42, at + 4,

@@ -1,5 +1,4 @@
-#include "tools/commands/support/line_picture.hpp"
-
+#include "tools/commands/support/pictures.hpp"
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/format.h>
@@ -12,15 +11,6 @@ namespace tesela::cli {
 namespace {
 
 constexpr double left = 80, top = 40, wide = 560, tall = 380, key = 190;
-constexpr const char* colors[] = {"#4c72b0", "#dd8452", "#55a868", "#c44e52",
-                                  "#8172b3", "#937860", "#da8bc3", "#8c8c8c"};
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text)
-    safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
-  return safe;
-}
 
 /// An axis, from low to high, or from 10^low to 10^high.
 struct Axis {
@@ -122,12 +112,19 @@ std::string line_of(const LinePicture::Line& line, const Axes& axes, const char*
 
 }  // namespace
 
+std::string escaped(const std::string& text) {
+  std::string safe;
+  for (const char c : text)
+    safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
+  return safe;
+}
+
 std::string draw(const LinePicture& picture) {
   const Axes axes = axes_of(picture);
   std::string svg = frame(picture, axes);
   double at = top + 10;
   for (std::size_t k = 0; k < picture.lines.size(); ++k) {
-    const char* const color = colors[k % std::size(colors)];
+    const char* const color = curve_colors[k % std::size(curve_colors)];
     svg += line_of(picture.lines[k], axes, color);
     svg += fmt::format("<path d='M{0} {1}h24' stroke='{2}' stroke-width='3'/><text x='{3}' y='{4}'>{5}</text>\n",
                        left + wide + 12, at, color, left + wide + 42, at + 4, escaped(picture.lines[k].name));

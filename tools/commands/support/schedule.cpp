@@ -1,7 +1,7 @@
 #include "tools/app/command.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/commands/support/schedule_picture.hpp"
+#include "tools/commands/support/pictures.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/config.hpp>

@@ -1,4 +1,4 @@
-#include "tools/commands/support/schedule_picture.hpp"
+#include "tools/commands/support/pictures.hpp"
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>

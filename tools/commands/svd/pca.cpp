@@ -3,9 +3,9 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/checks/pca_error.hpp"
+#include "tools/checks/svd_error.hpp"
 #include "tools/commands/least_squares/solution.hpp"
-#include "tools/commands/support/line_picture.hpp"
+#include "tools/commands/support/pictures.hpp"
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>

@@ -9,7 +9,7 @@
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
-#include <tesela/tiles/io/row_file.hpp>
+#include <tesela/tiles/io/npy.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -83,7 +83,7 @@ template <class T>
 void pass_over_u(const SvdCommandOptions& o, const RowSource<T>& A, const StreamedSvd<T>& found, Report& report) {
   constexpr index_t block = 8192;
   RowErrors<T> errors(found, A.n);
-  std::optional<RowFile<T>> file;
+  std::optional<npy::RowFile<T>> file;
   if (!o.out_u.empty()) file.emplace(o.out_u, Shape{A.m, found.u.n});
   const index_t rows = std::min(block, A.m);
   HostMatrix<T> a(rows, A.n), u(rows, found.u.n);
@@ -135,7 +135,7 @@ int run(SvdCommandOptions o) {
   }
   report.check("found", static_cast<double>(found.values.size()));
   if (!o.values) {
-    report.check("rank", static_cast<double>(found.u.n));
+    if (std::ssize(found.values) == o.n) report.check("rank", static_cast<double>(found.u.n));
     if (o.common.check)
       report.check("orthogonality_v", Measured{eigenvector_orthogonality(*found.v, found.v->cols(), 1),
                                                svd_bounds<T>(o.m, o.n).orthogonality});

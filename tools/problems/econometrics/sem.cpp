@@ -1,7 +1,7 @@
 #include "tools/problems/econometrics/sem.hpp"
 
 #include "tools/app/numbers.hpp"
-#include "tools/peers/cusolver_sem.hpp"
+#include "tools/peers/cusolver_least_squares.hpp"
 #include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/lapack.hpp>

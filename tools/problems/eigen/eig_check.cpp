@@ -1,5 +1,5 @@
+#include "tools/checks/eig_error.hpp"
 #include "tools/checks/generalized_eig_error.hpp"
-#include "tools/checks/tridiagonal_eig_error.hpp"
 #include "tools/problems/eigen/eig.hpp"
 #include "tools/problems/eigen/eig_samples.hpp"
 #include <tesela/host/blas.hpp>

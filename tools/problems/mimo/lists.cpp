@@ -1,6 +1,5 @@
-#include "tools/problems/mimo/lists.hpp"
-
 #include "tools/app/runs.hpp"
+#include "tools/problems/mimo/mimo_problem.hpp"
 #include <tesela/algorithms/mimo/mimo_list.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 

@@ -4,7 +4,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/standard_streams.hpp"
 #include "tools/problems/mimo/mimo_files.hpp"
-#include <tesela/algorithms/mimo/whiten.hpp>
+#include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 

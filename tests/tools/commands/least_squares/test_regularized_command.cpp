@@ -1,28 +1,14 @@
 #include "tests/support/command.hpp"
-#include "tests/support/temporary_folder.hpp"
-#include <tesela/tiles/io/file_formats.hpp>
+#include "tests/support/files.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 using namespace tesela;
 using namespace tesela::test;
 
 namespace {
-
-std::string file_in(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
-  std::ofstream(folder / name) << text;
-  return folder / name;
-}
-
-std::string text_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 const Command ols{{"ols"}}, tls{{"tls"}};
 
@@ -57,7 +43,6 @@ TEST_CASE("ridge of generated matrices is within its bound for every shape, meth
                              {"--ridge", "0.5"},
                              {"--ridge", "0"},
                              {"--truncate", "auto"},
-                             {"--truncate", "5"},
                              {"--truncate", "0"},
                              {"--ridge", "auto", "-p", "s"}}) {
       CAPTURE(shape, way);
@@ -65,6 +50,8 @@ TEST_CASE("ridge of generated matrices is within its bound for every shape, meth
       CHECK((report["status"] == "ok" || report["status"] == "rank deficient"));
       CHECK(report["regularization"].size() == (shape.size() > 4 ? 3 : 1));
     }
+  for (const Words& shape : {Words{"--m", "200", "--n", "30"}, {"--m", "30", "--n", "200"}})
+    CHECK(ols(shape + Words{"--truncate", "30"})["checks"]["k"] == 30);
   for (const char* const method : {"tiles", "tall-skinny", "givens"})
     CHECK(ols({"--m", "300", "--n", "20", "--ridge", "auto", "--method", method})["status"] == "ok");
   for (const char* const kind : {"rank:5", "zero", "kappa:1e14", "graded"})
@@ -87,7 +74,7 @@ TEST_CASE("a formula's intercept is not penalized, and the coefficients have nam
   const auto x = read_matrix<double>(out);
   CHECK(x(0, 0) == estimate(report, "(Intercept)"));
   CHECK(x.rows() == 4);
-  CHECK(text_of(svg).find("</svg>") != std::string::npos);
+  CHECK(contents(svg).find("</svg>") != std::string::npos);
   // A large penalty leaves the mean.
   CHECK(std::abs(estimate(ols({data, "y ~ u", "--ridge", "1e12"}), "(Intercept)") - 10) < 0.5);
   // No penalty: as without --ridge.
@@ -107,11 +94,35 @@ TEST_CASE("a file by rows has the same ridge") {
     CHECK(std::abs(streamed["checks"][name].get<double>() / tiles["checks"][name].get<double>() - 1) <= 1e-12);
 }
 
+TEST_CASE("ridge of data whose lambda is beyond the range reports its root") {
+  const TemporaryFolder folder;
+  const std::string b = file_in(folder, "b.csv", "1\n3\n2\n6\n5\n");
+  const auto of_factor = [&](const std::string& factor) {
+    const std::string a =
+        file_in(folder, "a.csv",
+                "1" + factor + ",2" + factor + "\n2" + factor + ",5" + factor + "\n3" + factor + ",1" + factor + "\n4" +
+                    factor + ",9" + factor + "\n5" + factor + ",7" + factor + "\n");
+    return ols({"--a", a, "--b", b, "--ridge", "auto"});
+  };
+  const auto plain = of_factor("");
+  const double root = std::sqrt(plain["checks"]["lambda"].get<double>());
+  REQUIRE(root > 0);
+  CHECK(!plain["regularization"][0].contains("sqrt_lambda"));
+  for (const double factor : {1e-200, 1e200}) {
+    const auto report = of_factor(factor > 1 ? "e200" : "e-200");
+    CAPTURE(report.dump());
+    CHECK(report["status"] == "ok");
+    CHECK(std::abs(report["regularization"][0]["sqrt_lambda"].get<double>() / factor / root - 1) <= 1e-6);
+  }
+}
+
 TEST_CASE("wrong uses of --ridge and --truncate") {
   for (const Words& wrong : {Words{"--ridge", "-1"},
                              {"--ridge", "x"},
                              {"--ridge", "nan"},
                              {"--truncate", "1.5"},
+                             {"--truncate", "5"},
+                             {"--truncate", "3", "--m", "2"},
                              {"--ridge", "1", "--truncate", "1"},
                              {"--ridge", "1", "--svg", "x.svg"},
                              {"--svg", "x.svg"},

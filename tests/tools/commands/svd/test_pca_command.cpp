@@ -1,28 +1,14 @@
 #include "tests/support/command.hpp"
-#include "tests/support/temporary_folder.hpp"
-#include <tesela/tiles/io/file_formats.hpp>
+#include "tests/support/files.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 using namespace tesela;
 using namespace tesela::test;
 
 namespace {
-
-std::string file_in(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
-  std::ofstream(folder / name) << text;
-  return folder / name;
-}
-
-std::string text_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 const Command pca{{"pca"}};
 
@@ -56,7 +42,7 @@ TEST_CASE("a table's columns of numbers have principal components with names") {
       CHECK(report["components"][0]["share"] > report["components"][1]["share"]);
       CHECK(read_matrix<double>(scores).shape() == Shape{30, 3});
       CHECK(read_matrix<double>(loadings).shape() == Shape{3, 3});
-      CHECK(text_of(svg).find("</svg>") != std::string::npos);
+      CHECK(contents(svg).find("</svg>") != std::string::npos);
     }
 }
 

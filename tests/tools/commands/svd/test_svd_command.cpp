@@ -120,7 +120,15 @@ TEST_CASE("svd --stream reads a file in blocks of rows and writes U in blocks") 
       CHECK(std::abs(sum - a(i, j)) < 1e-13);
     }
   CHECK(svd({"-a", folder / "a.npy", "--stream", "--values"})["checks"]["found"] == 12);
-  CHECK(svd({"-a", folder / "a.npy", "--stream", "--largest", "2", "-p", "s"})["checks"]["rank"] == 2);
+  const auto largest = svd({"-a", folder / "a.npy", "--stream", "--largest", "2", "-p", "s"});
+  CHECK((largest["checks"]["found"] == 2 && !largest["checks"].contains("rank")));
+  const auto some = svd({"-a", folder / "a.npy", "--stream", "--range", "0,1e-3"});
+  CHECK(!some["checks"].contains("rank"));
+  for (index_t j = 0; j < 12; ++j)
+    for (index_t i = 0; i < a.rows(); ++i) a(i, j) *= 1.7e308;
+  write_matrix(folder / "large.npy", a);
+  CHECK_THAT(svd({"-a", folder / "large.npy", "--stream"}, 1)["status"].get<std::string>(),
+             ContainsSubstring("overflow"));
   svd.refuses({"-n", "5", "--stream"}, "--a");
   write_matrix(folder / "wide.npy", HostMatrix<double>::zeros(3, 4));
   svd.refuses({"-a", folder / "wide.npy", "--stream"}, "m >= n");

@@ -1,15 +1,25 @@
-#include <tesela/codelets/dense/cholesky.hpp>
-
-#if TESELA_HAVE_CUDA
-
 #include <tesela/codelets/dense/block_trsm.hpp>
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/factor_tile.cuh>
 #include <tesela/codelets/support/internal/high_priority_stream.hpp>
+#include <tesela/codelets/support/internal/mirror.cuh>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <cuda_runtime.h>
 
 namespace tesela::kernels {
+
+template <class T>
+void Potrf<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<double> minor) {
+  const HighPriorityStream urgently(context);
+  mirror_down(context, a.rows, a.data, a.ld);  // the factorization reads the lower triangle
+  factor::tile<T, true>(context, a.rows, a.data, a.ld, args.first, minor.data);
+  mirror<true>(context, a.rows, a.data, a.ld);
+}
+
+template void Potrf<float>::cuda(CudaContext&, const Args&, InOut<float>, InOut<double>);
+template void Potrf<double>::cuda(CudaContext&, const Args&, InOut<double>, InOut<double>);
 
 template <class T>
 void Trsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) {
@@ -69,5 +79,3 @@ template decltype(CholeskyNextDiagonal<float>::cuda) CholeskyNextDiagonal<float>
 template decltype(CholeskyNextDiagonal<double>::cuda) CholeskyNextDiagonal<double>::cuda;
 
 }  // namespace tesela::kernels
-
-#endif
