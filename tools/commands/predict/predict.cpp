@@ -5,7 +5,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/commands/predict/child.hpp"
-#include "tools/commands/predict/machine_folder.hpp"
+#include "tools/commands/predict/prediction.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
@@ -14,79 +14,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <memory>
 
 namespace tesela::cli {
 namespace {
 
-constexpr std::array<const char*, 4> simulable{"gemm", "qr", "lu", "cholesky"};
-
-/// One prediction: workers and scheduler, and the report of tesela-simulated.
-struct Prediction {
-  int gpus, cores;
-  nlohmann::json report;
-  double seconds() const { return report.at("seconds").at("compute").get<double>(); }
-  double task_seconds() const { return report.at("simulation").at("task_s").get<double>(); }
-  double interpolated() const {
-    const double all = task_seconds();
-    return all > 0 ? report["simulation"]["interpolated_s"].get<double>() / all : 0;
-  }
-  int workers() const { return gpus > 0 ? gpus : cores; }
-};
-
-std::string simulator() {
-  const std::string program = program_beside_this("tesela-simulated");
-  if (!std::filesystem::exists(program))
-    throw EnvironmentError("predict needs the simulator " + program +
-                           ": run scripts/setup --simgrid, then cmake --preset release and cmake --build build "
-                           "--target tesela_simulated");
-  return program;
-}
-
-/// Returns the cores that run tasks next to these GPUs, as a Runtime chooses them: all but the GPUs' drivers and one.
-int suitable_cores(const MachineFolder& machine, int gpus) {
-  return gpus == 0 ? machine.cores() : std::max(machine.cores() - gpus - 1, 0);
-}
-
-void require_workers(const MachineFolder& machine, int gpus, int cores) {
-  const std::string record = "record a machine that has them with `tesela predict record`";
-  require(gpus <= machine.gpus(), "predict", "--gpus", gpus, ": ", machine.path, " has ", machine.gpus(), "; ", record);
-  require(cores <= machine.cores(), "predict", "--cores", cores, ": ", machine.path, " has ", machine.cores(), "; ",
-          record);
-  require(gpus <= most_simulated_gpus, "predict", "--gpus", gpus, " is more than the simulator's ",
-          most_simulated_gpus);
-  require(cores <= most_simulated_cores, "predict", "--cores", cores, " is more than the simulator's ",
-          most_simulated_cores);
-  require(gpus + cores > 0, "predict", "--cores", "0 without a GPU: no worker runs the tasks");
-}
-
-Prediction predict(const PredictOptions& o, const MachineFolder& machine, int gpus, int cores,
-                   const std::string& scheduler) {
-  const ScratchFolder scratch;
-  const SimulatedMachine simulated{cores, gpus, machine.about["gpu_bytes"].get<double>(), scheduler, machine.links};
-  std::vector<std::string> words = o.command;
-  words.insert(words.end(), {"--json", "-"});
-  const std::string text =
-      output_of(simulator(), words, prepare_simulation(simulated, scratch.path(), machine.times_path()));
-  try {
-    Prediction prediction{gpus, cores, nlohmann::json::parse(text)};
-    if (prediction.report.contains("simulation")) return prediction;
-  } catch (const nlohmann::json::exception&) {
-  }
-  throw EnvironmentError("predict: " + o.command.front() + " ran no graph of tasks in the simulator");
-}
-
 /// Returns the measured seconds of the same command with the same workers, or null.
 nlohmann::json measured_seconds(const MachineFolder& machine, const PredictOptions& o, const Prediction& p) {
-  const auto all = machine.about.find("measured");
-  if (all == machine.about.end()) return {};
-  const auto run = all->find(fmt::format("{}", fmt::join(o.command, " ")));
-  if (run == all->end() || run->at("cores") != p.cores || run->at("gpus") != p.gpus ||
-      run->at("scheduler") != p.report["machine"]["scheduler"])
-    return {};
-  return run->at("seconds");
+  const std::string command = fmt::format("{}", fmt::join(o.command, " "));
+  for (const auto& run : machine.about.value("measured", nlohmann::json::array()))
+    if (run.at("command") == command && run.at("cores") == p.cores && run.at("gpus") == p.gpus &&
+        run.at("scheduler") == p.report["machine"]["scheduler"])
+      return run.at("seconds");
+  return {};
 }
 
 nlohmann::json json_of(const MachineFolder& machine, const PredictOptions& o, const Prediction& p,
@@ -139,6 +79,7 @@ void print(const PredictOptions& o, const MachineFolder& machine, const nlohmann
 
 int run_predictions(const PredictOptions& o) {
   require_simulable(o.command);
+  require_free_workers(o.command);
   require(!o.machine.empty(), "predict", "--machine",
           "is missing: name the folder of a machine, or record this one "
           "with `tesela predict record --out FOLDER -- COMMAND`");
@@ -152,7 +93,7 @@ int run_predictions(const PredictOptions& o) {
   for (const int g : gpus)
     for (const int c : o.cores.empty() ? std::vector{suitable_cores(machine, g)} : o.cores)
       for (const std::string& scheduler : o.schedulers.empty() ? std::vector<std::string>{""} : o.schedulers) {
-        predictions.push_back(predict(o, machine, g, c, scheduler));
+        predictions.push_back(predict(o.command, machine, g, c, scheduler));
         runs.push_back(json_of(machine, o, predictions.back(), predictions.front()));
       }
   if (!o.quiet && o.json_path != "-") print(o, machine, runs);
@@ -171,8 +112,8 @@ const Command predict_command(
     Command::Group::top, "predict", "time of a run on a recorded machine, by simulation", [](App& app) {
       auto o = std::make_shared<PredictOptions>();
       app.add_option("COMMAND", o->command,
-                     "after --, the command to predict: gemm, qr, lu or cholesky with its options; with record before "
-                     "--, the command that is run on this machine")
+                     "after --, the command to predict: gemm, qr, lu, cholesky, tridiag or ols --method tall-skinny with its "
+                     "options; with record before --, the command that is run on this machine")
           ->required();
       app.add_option("--machine", o->machine, "folder of the machine, such as docs/machines/two-cores")
           ->type_name("DIR");
@@ -188,7 +129,7 @@ const Command predict_command(
       add_output(app, Output::report, "-j,--json", o->json_path,
                  "write the predictions as one JSON object to FILE (- for standard output)");
       add_quiet(app, o->quiet);
-      app.add_option("--out", o->out, "record: folder that gets the machine, or more times of it")->type_name("DIR");
+      app.add_option("-o,--out", o->out, "record: folder that gets the machine, or more times of it")->type_name("DIR");
       app.add_option("--name", o->name, "record: name of the machine (default: its GPU's or processor's)");
       app.add_option("--note", o->note, "record: a remark, which predictions repeat");
       app.footer(
@@ -208,17 +149,5 @@ const Command predict_command(
     });
 
 }  // namespace
-
-void require_simulable(const std::vector<std::string>& command) {
-  require(!command.empty(), "predict", "COMMAND", "is missing: write it after --, such as -- qr --n 8192");
-  const bool known = std::find(simulable.begin(), simulable.end(), command.front()) != simulable.end();
-  require(known, "predict", "COMMAND", "'", command.front(), "' cannot be predicted: it is not one of ",
-          fmt::format("{}", fmt::join(simulable, ", ")),
-          ". What other commands do depends on values, and a simulation has none");
-  for (const std::string& word : command)
-    for (const char* const output : {"--out", "-o", "--json", "-j", "--trace", "--report", "--plan", "--energy"})
-      require(word != output && !word.starts_with(std::string(output) + "=") && !word.starts_with("--out-"), "predict",
-              "COMMAND", "has ", word, ": a prediction has no such output");
-}
 
 }  // namespace tesela::cli

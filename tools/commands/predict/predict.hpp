@@ -19,7 +19,4 @@ struct PredictOptions {
 /// folder. Returns an exit code.
 int record_machine(const PredictOptions& options);
 
-/// Throws ArgumentError unless these are the words of a command that can be simulated.
-void require_simulable(const std::vector<std::string>& command);
-
 }  // namespace tesela::cli
