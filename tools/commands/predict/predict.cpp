@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <charconv>
 #include <memory>
 
 namespace tesela::cli {
@@ -77,6 +77,19 @@ void print(const PredictOptions& o, const MachineFolder& machine, const nlohmann
   if (machine.about.contains("note")) fmt::print("note    {}\n", machine.about["note"].get<std::string>());
 }
 
+/// Reads a list of numbers. One word in place of several options' values, so that -- may follow it.
+std::vector<int> numbers_of(const char* option, const std::string& text) {
+  std::vector<int> numbers;
+  for (const std::string& word : split_list(text, ',')) {
+    int number = -1;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    require(error == std::errc() && end == word.data() + word.size() && number >= 0, "predict", option, "'", text,
+            "' is not a list of numbers such as 1,2,4");
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
 int run_predictions(const PredictOptions& o) {
   require_simulable(o.command);
   require_free_workers(o.command);
@@ -84,15 +97,17 @@ int run_predictions(const PredictOptions& o) {
           "is missing: name the folder of a machine, or record this one "
           "with `tesela predict record --out FOLDER -- COMMAND`");
   const MachineFolder machine = read_machine(o.machine);
-  const std::vector<int> gpus = o.gpus.empty() ? std::vector{machine.gpus()} : o.gpus;
+  const std::vector<int> gpus = o.gpus.empty() ? std::vector{machine.gpus()} : numbers_of("--gpus", o.gpus);
+  const auto cores_of = [&](int g) {
+    return o.cores.empty() ? std::vector{suitable_cores(machine, g)} : numbers_of("--cores", o.cores);
+  };
   for (const int g : gpus)
-    for (const int c : o.cores.empty() ? std::vector{suitable_cores(machine, g)} : o.cores)
-      require_workers(machine, g, c);
+    for (const int c : cores_of(g)) require_workers(machine, g, c);
   std::vector<Prediction> predictions;
   nlohmann::json runs = nlohmann::json::array();
   for (const int g : gpus)
-    for (const int c : o.cores.empty() ? std::vector{suitable_cores(machine, g)} : o.cores)
-      for (const std::string& scheduler : o.schedulers.empty() ? std::vector<std::string>{""} : o.schedulers) {
+    for (const int c : cores_of(g))
+      for (const std::string& scheduler : split_list(o.schedulers, ',')) {
         predictions.push_back(predict(o.command, machine, g, c, scheduler));
         runs.push_back(json_of(machine, o, predictions.back(), predictions.front()));
       }
@@ -118,14 +133,11 @@ const Command predict_command(
       app.add_option("--machine", o->machine, "folder of the machine, such as docs/machines/two-cores")
           ->type_name("DIR");
       app.add_option("--gpus", o->gpus, "numbers of GPUs, such as 1,2,4,8 (default: the machine's)")
-          ->delimiter(',')
-          ->transform(non_negative());
+          ->type_name("LIST");
       app.add_option("--cores", o->cores, "numbers of CPU workers (default: as the machine would choose)")
-          ->delimiter(',')
-          ->transform(non_negative());
+          ->type_name("LIST");
       app.add_option("--sched", o->schedulers, "schedulers, such as dmdas,lws (default: as the machine would choose)")
-          ->delimiter(',')
-          ->type_name("POLICY");
+          ->type_name("LIST");
       add_output(app, Output::report, "-j,--json", o->json_path,
                  "write the predictions as one JSON object to FILE (- for standard output)");
       add_quiet(app, o->quiet);

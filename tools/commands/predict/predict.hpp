@@ -9,8 +9,7 @@ namespace tesela::cli {
 struct PredictOptions {
   std::vector<std::string> command;  ///< words after --; "record" comes first for a recording
   std::string machine, json_path;
-  std::vector<int> gpus, cores;
-  std::vector<std::string> schedulers;
+  std::string gpus, cores, schedulers;  ///< lists
   std::string out, name, note;  ///< of a recording
   bool quiet = false;
 };
