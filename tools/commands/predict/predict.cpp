@@ -47,7 +47,9 @@ nlohmann::json json_of(const MachineFolder& machine, const PredictOptions& o, co
             {"path_s", p.report["bounds"]["path_s"]},
             {"area_s", p.report["bounds"]["area_s"]}}},
           {"speed_up", speed_up},
-          {"efficiency", speed_up * first.workers() / p.workers()},
+          {"efficiency", (p.gpus > 0) == (first.gpus > 0)
+                             ? nlohmann::json(speed_up * first.workers() / p.workers())
+                             : nlohmann::json()},  // GPUs are not counted in cores
           {"task_s", p.task_seconds()},
           {"interpolated_share", p.interpolated()},
           {"interpolated_kernels", p.report["simulation"]["interpolated_kernels"]},
@@ -63,11 +65,12 @@ void print(const PredictOptions& o, const MachineFolder& machine, const nlohmann
         run["measured_s"].is_null()
             ? ""
             : fmt::format("{:.4g} ({:+.1f} %)", run["measured_s"].get<double>(), 100 * run["error"].get<double>());
-    fmt::print("{:>4} {:>5} {:<8} {:>11.5g} {:>16} {:>10.1f} {:>11.5g} {:>8.2f} {:>8.0f} % {:>10.1f} %\n",
+    fmt::print("{:>4} {:>5} {:<8} {:>11.5g} {:>16} {:>10.1f} {:>11.5g} {:>8.2f} {:>10} {:>10.1f} %\n",
                run["gpus"].get<int>(), run["cores"].get<int>(), run["scheduler"].get<std::string>(),
                run["seconds"].get<double>(), measured, run["gflops"].get<double>(),
                run["bound"]["seconds"].get<double>(), run["speed_up"].get<double>(),
-               100 * run["efficiency"].get<double>(), 100 * run["interpolated_share"].get<double>());
+               run["efficiency"].is_null() ? "" : fmt::format("{:.0f} %", 100 * run["efficiency"].get<double>()),
+               100 * run["interpolated_share"].get<double>());
   }
   for (const auto& run : runs)
     for (const auto& link : run["links"])

@@ -136,7 +136,7 @@ TEST_CASE("a prediction that cannot be made is an error that says why") {
   const TemporaryFolder folder;
   CHECK_THAT(message(on(folder / "nowhere") + qr, 2), ContainsSubstring("tesela predict record --out"));
   CHECK_THAT(message(on(two_cores) + Words{"--gpus", "1"} + qr, 2),
-             ContainsSubstring("--gpus 1: ") && ContainsSubstring("has 0"));
+             ContainsSubstring("--gpus: 1: ") && ContainsSubstring("has 0"));
   CHECK_THAT(message(on(two_cores) + Words{"--cores", "3"} + qr, 2), ContainsSubstring("has 2"));
   CHECK_THAT(message(on(two_cores) + Words{"--cores", "0"} + qr, 2), ContainsSubstring("no worker"));
   CHECK_THAT(message(on(two_cores) + Words{"--sched", "wrong"} + qr, 3), ContainsSubstring("wrong"));
