@@ -73,18 +73,21 @@ class Search {
       for (const auto& [option, values] : alternatives())
         for (const std::string& value : values) {
           if (!in_time()) break;
+          if (option == "--sched" && value == scheduler_) continue;
           Choice choice = found_[best_].choice;
           choice[option] = value;
           evaluate(choice);
         }
       better = best_ != before;
     }
+    complete_ = in_time();
     std::vector<Candidate> all = found_;
     std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
     return all;
   }
   const Candidate& standard() const { return found_.front(); }
-  bool complete() const { return in_time(); }
+  /// Whether the search ended before its budget.
+  bool complete() const { return complete_; }
   Shape shape() const { return {m_, n_}; }
 
  private:
@@ -100,6 +103,7 @@ class Search {
                       .seconds = p.seconds(),
                       .interpolated = p.interpolated(),
                       .tile = {problem.value("mb", index_t{0}), problem.value("nb", index_t{0})}});
+    if (choice.empty()) scheduler_ = p.report.at("machine").at("scheduler");
     n_ = problem.value("n", index_t{0});
     m_ = problem.value("m", n_);
     if (found_.back().seconds < found_[best_].seconds) best_ = found_.size() - 1;
@@ -108,16 +112,21 @@ class Search {
   /// Returns the options with the values to try next to the best choice.
   std::vector<std::pair<std::string, std::vector<std::string>>> alternatives() const {
     const TileShape standard = found_.front().tile;
+    const index_t width = std::min(standard.mb, standard.nb);
     std::vector<std::string> tiles;
     for (const double factor : {0.5, 0.75, 1.0, 1.5, 2.0}) {
-      const auto nb = static_cast<index_t>(factor * static_cast<double>(standard.nb)) / 32 * 32;
+      const auto nb = static_cast<index_t>(factor * static_cast<double>(width)) / 32 * 32;
       constexpr index_t most_columns = 64;  // more would take minutes in the simulator
       if (nb < 32 || ceil_div(n_, nb) > most_columns) continue;
-      if (o_.command.front() == "lu")
+      if (o_.command.front() == "lu") {
         tiles.push_back(fmt::format("{}", nb));
-      else
-        for (const index_t mb : {nb, 4 * nb, std::max(standard.mb, m_)})
-          if (o_.command.front() == "qr" || mb == nb || mb >= m_) tiles.push_back(fmt::format("{}x{}", mb, nb));
+        continue;
+      }
+      tiles.push_back(fmt::format("{0}x{0}", nb));
+      if (o_.command.front() == "qr")
+        for (const index_t mb : {4 * nb, std::max(standard.mb, m_)}) tiles.push_back(fmt::format("{}x{}", mb, nb));
+      else if (gpus_ > 0)
+        tiles.push_back(fmt::format("{}x{}", nb, n_));
     }
     std::vector<std::pair<std::string, std::vector<std::string>>> all{{"--tile", tiles}};
     if (o_.command.front() == "qr") {
@@ -137,6 +146,8 @@ class Search {
   std::set<std::string> known_;
   std::size_t best_ = 0;
   index_t m_ = 0, n_ = 0;
+  std::string scheduler_;  // the default
+  bool complete_ = false;
 };
 
 /// Runs the candidates on this machine, in turn, and sets their measured times.
@@ -193,9 +204,9 @@ int run_tuning(const Options& o) {
   std::vector<Candidate*> best;
   for (Candidate& c : all)
     if (best.size() < shown || is_standard(c)) best.push_back(&c);
-  if (o.measure) {
-    require(machine.about.value("processor", "") == describe_machine().cpu_model, "tune", "--measure", o.machine,
-            " describes another machine than this one");
+  if (o.measure || o.apply) {
+    require(machine.about.value("processor", "") == describe_machine().cpu_model, "tune",
+            o.apply ? "--apply" : "--measure", o.machine, " describes another machine than this one");
     measure(o, best);
     std::stable_sort(best.begin(), best.end(), [](auto* a, auto* b) { return *a->measured < *b->measured; });
   }
@@ -246,8 +257,8 @@ const Command tune_command(
       app.add_option("--budget", o->budget, "seconds of the search")->capture_default_str();
       app.add_flag("--measure", o->measure, "run the three best and the default here, and rank them by that time");
       app.add_flag("--apply", o->apply,
-                   "write the best tile where default tiles come from: TESELA_TUNED, or tesela/tuned.csv in the user's "
-                   "folder of settings");
+                   "measure too, and write the best tile where default tiles come from: TESELA_TUNED, or tesela/tuned.csv "
+                   "in the user's folder of settings");
       add_output(app, Output::report, "-j,--json", o->json_path,
                  "write the candidates as one JSON object to FILE (- for standard output)");
       add_quiet(app, o->quiet);
