@@ -148,6 +148,7 @@ std::vector<std::pair<std::string, std::string>> prepare_simulation(const Simula
           {"STARPU_WORKERS_COREID", ""},
           {"STARPU_WORKERS_CUDAID", ""},
           {"TESELA_MPI", "0"},
+          {"TESELA_SIMULATED_INT8", machine.int8 ? "1" : ""},
           {"TESELA_SIMULATED_TIMES", times}};
 }
 

@@ -70,7 +70,12 @@ void require_workers(const MachineFolder& machine, int gpus, int cores) {
 Prediction predict(const std::vector<std::string>& command, const MachineFolder& machine, int gpus, int cores,
                    const std::string& scheduler) {
   const ScratchFolder scratch;
-  const SimulatedMachine simulated{cores, gpus, machine.about["gpu_bytes"].get<double>(), scheduler, machine.links};
+  const SimulatedMachine simulated{.cores = cores,
+                                   .gpus = gpus,
+                                   .gpu_bytes = machine.about["gpu_bytes"].get<double>(),
+                                   .int8 = machine.about.value("int8", false),
+                                   .scheduler = scheduler,
+                                   .links = machine.links};
   std::vector<std::string> words = command;
   words.insert(words.end(), {"--json", "-"});
   const std::string text =

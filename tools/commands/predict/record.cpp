@@ -3,6 +3,7 @@
 #include "tools/commands/predict/child.hpp"
 #include "tools/commands/predict/predict.hpp"
 #include "tools/commands/predict/prediction.hpp"
+#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -83,6 +84,7 @@ void describe(MachineFolder& folder, const PredictOptions& o) {
   about["gpus"] = std::ssize(machine.gpus);
   about["gpu"] = machine.gpus.empty() ? "" : machine.gpus.front().name;
   about["gpu_bytes"] = machine.gpus.empty() ? index_t{0} : machine.gpus.front().memory_bytes;
+  about["int8"] = kernels::has_int8_devices();
   about["starpu"] = Runtime::starpu_version();
   about["tesela"] = config::version;
   about["recorded"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
