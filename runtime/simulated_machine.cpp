@@ -53,8 +53,19 @@ void write(const std::string& path, const std::string& text) {
   if (!(file << text) || !file.flush()) throw FileError(path, "cannot be written");
 }
 
-/// Returns the platform of SimGrid: a link of its own for each pair of memories. A GPU runs the tasks of all its
-/// streams at full speed, since the models' times include what the streams take from each other.
+/// Returns the speed of the fastest link from a GPU to other GPUs, or to it.
+double fastest(const SimulatedMachine& machine, const std::vector<std::string>& nodes, const std::string& gpu,
+               bool from) {
+  double most = 0;
+  for (const std::string& other : nodes)
+    if (other != gpu && other != "RAM")
+      most = std::max(most, link_of(machine, from ? gpu : other, from ? other : gpu).bytes_per_second);
+  return most;
+}
+
+/// Returns the platform of SimGrid: a link for each pair of memories. All transfers from a GPU to other GPUs also share
+/// one link, and so do all to it, as through a switch. A GPU runs the tasks of all its streams at full speed, since the
+/// models' times include what the streams take from each other.
 std::string platform(const SimulatedMachine& machine, const std::vector<std::string>& nodes) {
   std::ostringstream text;
   text.precision(17);
@@ -70,6 +81,11 @@ std::string platform(const SimulatedMachine& machine, const std::vector<std::str
          << "<prop id=\"memsize\" value=\"" << static_cast<unsigned long long>(machine.gpu_bytes) << "\"/>\n"
          << "<prop id=\"memcpy_peer\" value=\"1\"/>\n</host>\n";
   text << "<host id=\"RAM\" speed=\"1f\"/>\n";
+  for (const std::string& gpu : nodes)
+    for (const bool from : {true, false})
+      if (gpu != "RAM" && machine.gpus > 1)
+        text << "<link id=\"" << host_of(gpu) << (from ? "-out" : "-in") << "\" bandwidth=\""
+             << fastest(machine, nodes, gpu, from) << "Bps\" latency=\"0s\"/>\n";
   std::string routes;
   for (const std::string& from : nodes)
     for (const std::string& to : nodes) {
@@ -78,8 +94,10 @@ std::string platform(const SimulatedMachine& machine, const std::vector<std::str
       const std::string name = host_of(from) + '-' + host_of(to);
       text << "<link id=\"" << name << "\" bandwidth=\"" << link.bytes_per_second << "Bps\" latency=\"" << link.seconds
            << "s\"/>\n";
-      routes += "<route src=\"" + host_of(from) + "\" dst=\"" + host_of(to) + "\" symmetrical=\"NO\"><link_ctn id=\"" +
-                name + "\"/></route>\n";
+      const bool switched = from != "RAM" && to != "RAM";
+      routes += "<route src=\"" + host_of(from) + "\" dst=\"" + host_of(to) + "\" symmetrical=\"NO\">" +
+                (switched ? "<link_ctn id=\"" + host_of(from) + "-out\"/>" : "") + "<link_ctn id=\"" + name + "\"/>" +
+                (switched ? "<link_ctn id=\"" + host_of(to) + "-in\"/>" : "") + "</route>\n";
     }
   return text.str() + routes + "</zone>\n</platform>\n";
 }
@@ -130,6 +148,7 @@ std::vector<std::pair<std::string, std::string>> prepare_simulation(const Simula
           {"STARPU_WORKERS_COREID", ""},
           {"STARPU_WORKERS_CUDAID", ""},
           {"TESELA_MPI", "0"},
+          {"TESELA_SIMULATED_INT8", machine.int8 ? "1" : ""},
           {"TESELA_SIMULATED_TIMES", times}};
 }
 

@@ -22,6 +22,7 @@ std::vector<LinkSpeed> measured_links(const Runtime& runtime);
 struct SimulatedMachine {
   int cores = 1, gpus = 0;         ///< workers
   double gpu_bytes = 0;            ///< memory of each GPU
+  bool int8 = false;               ///< GPUs are fast at products of 8-bit integers
   std::string scheduler{};         ///< empty: the default
   std::vector<LinkSpeed> links{};  ///< between each two memories that it has
 };

@@ -130,6 +130,11 @@ void detail::refuse_values(const Data& data) {
 
 bool is_simulated() noexcept { return detail::simulates; }
 
+bool simulates_int8() noexcept {
+  const char* const variable = detail::simulates ? std::getenv("TESELA_SIMULATED_INT8") : nullptr;
+  return variable != nullptr && *variable == '1';
+}
+
 double clock_seconds() noexcept {
   if (detail::simulates) return 1e-6 * starpu_timing_now();
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

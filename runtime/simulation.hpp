@@ -10,6 +10,9 @@ namespace tesela {
 /// tile has values. Only the program tesela-simulated does, which `tesela predict` starts.
 bool is_simulated() noexcept;
 
+/// Returns whether the simulated GPUs are fast at products of 8-bit integers, which decides kernels and tiles.
+bool simulates_int8() noexcept;
+
 /// Returns the seconds of a clock that never goes back; in a simulation the simulated seconds.
 double clock_seconds() noexcept;
 

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/support/internal/column_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
+#include <tesela/algorithms/support/tuned_tile.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
@@ -52,6 +53,7 @@ Priority place_of(int gpus, bool square, index_t i, index_t j, int value = 0) {
 }  // namespace
 
 TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host, bool on_cores) {
+  if (const auto tuned = tuned_tile("cholesky", runtime, {n, n}); tuned && from_host && !on_cores) return *tuned;
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   if (runtime.gpus() > 0 && !on_cores) {
     constexpr index_t large = 16384, for_several_gpus = 32768, least = 32;

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/support/internal/column_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
+#include <tesela/algorithms/support/tuned_tile.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/lu_lists.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
@@ -39,6 +40,7 @@ StepGroups lu_groups(const WorkerCounts& workers, index_t n, index_t nb, std::si
 std::span<const Named<Pivoting>> pivotings() { return names; }
 
 TileShape lu_tile(const Runtime& runtime, index_t n, bool on_cores) {
+  if (const auto tuned = tuned_tile("lu", runtime, {n, n}); tuned && !on_cores) return *tuned;
   const bool gpu = runtime.gpus() > 0 && !on_cores;
   const index_t nb = std::clamp<index_t>(n / (gpu ? 32 : 16) / 32 * 32, gpu ? 128 : 32, gpu ? 512 : 192);
   constexpr index_t least = 12;  // columns on a GPU

@@ -2,6 +2,7 @@
 #include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/runtime/device_limit.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/simulation.hpp>
 
 #include <algorithm>
 #include <array>
@@ -46,7 +47,7 @@ GemmKernel available_kernel(const WorkerCounts& workers, GemmKernel wanted) {
     wanted = *named == GemmKernel::int8 && residue_bytes() < least ? GemmKernel::cublas : *named;
   }
   if (workers.gpus == 0) return GemmKernel::cublas;
-  static const bool devices = has_int8_devices();
+  static const bool devices = is_simulated() ? simulates_int8() : has_int8_devices();
   const bool needs_int8 = wanted == GemmKernel::int8 || wanted == GemmKernel::automatic;
   return needs_int8 && !(devices && workers.gpus_on_all_ranks) ? GemmKernel::cublas : wanted;
 }

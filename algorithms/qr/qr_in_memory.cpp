@@ -4,6 +4,7 @@
 #include <tesela/algorithms/support/internal/column_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
+#include <tesela/algorithms/support/tuned_tile.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack.hpp>
 
@@ -17,6 +18,7 @@ using namespace kernels;
 // One GPU with products by residues uses wide tiles in steps, because these products must be large. Cores use whole
 // columns too, unless the matrix is so tall and thin that one panel keeps the others waiting.
 TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
+  if (const auto tuned = tuned_tile("qr", workers, {m, n})) return *tuned;
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   const index_t k = std::min(m, n);
   if (workers.gpus > 0) {

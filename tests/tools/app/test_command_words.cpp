@@ -206,7 +206,7 @@ TEST_CASE("the same option has the same name, value and text in every command") 
   };
   std::vector<Words> commands;
   const std::set<Words> groups{{}, {"bench"}, {"toeplitz"}, {"mimo"}}, without_report{{"completion"}},
-      without_checks{{"completion"}, {"generate"}, {"info"}, {"trace"}};
+      without_checks{{"completion"}, {"generate"}, {"info"}, {"predict"}, {"trace"}, {"tune"}};
   for (const Words& group : groups) {
     const std::vector<Words> all = commands_of(group);
     CAPTURE(group);

@@ -9,8 +9,7 @@ namespace tesela::cli {
 struct PredictOptions {
   std::vector<std::string> command;  ///< words after --; "record" comes first for a recording
   std::string machine, json_path;
-  std::vector<int> gpus, cores;
-  std::vector<std::string> schedulers;
+  std::string gpus, cores, schedulers;  ///< lists
   std::string out, name, note;  ///< of a recording
   bool quiet = false;
 };
@@ -18,8 +17,5 @@ struct PredictOptions {
 /// Runs the command on this machine until each of its tasks' shapes has enough samples, and writes or completes the
 /// folder. Returns an exit code.
 int record_machine(const PredictOptions& options);
-
-/// Throws ArgumentError unless these are the words of a command that can be simulated.
-void require_simulable(const std::vector<std::string>& command);
 
 }  // namespace tesela::cli

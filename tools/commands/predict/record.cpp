@@ -1,8 +1,9 @@
 #include "tools/app/command.hpp"
 #include "tools/app/median.hpp"
 #include "tools/commands/predict/child.hpp"
-#include "tools/commands/predict/machine_folder.hpp"
 #include "tools/commands/predict/predict.hpp"
+#include "tools/commands/predict/prediction.hpp"
+#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -35,16 +36,37 @@ index_t scarce(const std::vector<KernelTime>& times) {
 }
 
 /// Returns the time of the recorded runs, and the workers that ran them.
-nlohmann::json measured(std::vector<nlohmann::json> reports) {
+nlohmann::json measured(const std::string& command, const std::vector<nlohmann::json>& reports) {
   std::vector<double> seconds;
   for (const nlohmann::json& report : reports) seconds.push_back(report.at("seconds").at("compute").get<double>());
   const nlohmann::json& machine = reports.back().at("machine");
-  return {{"seconds", bench::median(seconds)},
+  return {{"command", command},
+          {"seconds", bench::median(seconds)},
           {"fastest", *std::min_element(seconds.begin(), seconds.end())},
           {"slowest", *std::max_element(seconds.begin(), seconds.end())},
           {"cores", machine.at("cpu_workers")},
           {"gpus", machine.at("cuda_devices")},
           {"scheduler", machine.at("scheduler")}};
+}
+
+/// Returns the command without the options that a prediction states by itself: workers, scheduler and repeats.
+std::string settled(std::vector<std::string> words) {
+  for (const char* const option : {"--ncpu", "--ncuda", "--sched", "--repeat", "-r"})
+    if (const auto at = std::find(words.begin(), words.end(), option); at != words.end())
+      words.erase(at, std::min(at + 2, words.end()));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// Adds a measured run. It replaces an earlier run of the same command on the same workers.
+void add_measured(nlohmann::json& about, const nlohmann::json& run) {
+  nlohmann::json kept = nlohmann::json::array({run});
+  for (const auto& other : about.value("measured", nlohmann::json::array())) {
+    bool same = true;
+    for (const char* const key : {"command", "cores", "gpus", "scheduler"}) same = same && other.at(key) == run.at(key);
+    if (!same) kept.push_back(other);
+  }
+  std::sort(kept.begin(), kept.end());
+  about["measured"] = std::move(kept);
 }
 
 /// Describes this machine, in the words of an earlier description if there is one.
@@ -62,6 +84,7 @@ void describe(MachineFolder& folder, const PredictOptions& o) {
   about["gpus"] = std::ssize(machine.gpus);
   about["gpu"] = machine.gpus.empty() ? "" : machine.gpus.front().name;
   about["gpu_bytes"] = machine.gpus.empty() ? index_t{0} : machine.gpus.front().memory_bytes;
+  about["int8"] = kernels::has_int8_devices();
   about["starpu"] = Runtime::starpu_version();
   about["tesela"] = config::version;
   about["recorded"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
@@ -102,7 +125,7 @@ int record_machine(const PredictOptions& o) {
   require_simulable(words);
   MachineFolder folder{.path = o.out};
   if (is_machine(o.out)) folder = read_machine(o.out);
-  const std::string command = fmt::format("{}", fmt::join(words, " "));
+  const std::string command = settled(words);
   describe(folder, o);
   if (!has_word(words, "--no-check")) words.emplace_back("--no-check");
   words.insert(words.end(), {"--json", "-"});
@@ -124,7 +147,7 @@ int record_machine(const PredictOptions& o) {
   if (recorded.empty())
     throw EnvironmentError("predict record: this command ran no task of a graph, so there is nothing to record");
   folder.links = links_here(variables);
-  folder.about["measured"][command] = measured(reports);
+  add_measured(folder.about, measured(command, reports));
   const index_t added = merge(folder.times, recorded);
   write_machine(folder);
   if (o.quiet) return done;

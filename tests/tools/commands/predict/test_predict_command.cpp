@@ -1,0 +1,212 @@
+#include "tests/support/command.hpp"
+#include "tests/support/files.hpp"
+#include <tesela/runtime/machine_times.hpp>
+
+#include <catch2/catch_approx.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const std::string two_cores = TESELA_TEST_DATA "/../../docs/machines/two-cores";
+
+/// Skips the test in a build without the simulator.
+void require_simulator() {
+  if (!std::filesystem::exists(std::filesystem::path(test::tesela()).parent_path() / "tesela-simulated"))
+    SKIP("no tesela-simulated: scripts/setup --simgrid was not run");
+}
+
+nlohmann::json runs_of(const Words& options, const Words& command) {
+  const auto report = Command{{"predict"}}(options + Words{"--"} + command);
+  CHECK(report["status"] == "ok");
+  return report["runs"];
+}
+
+Words on(const std::string& machine) { return {"--machine", machine}; }
+
+/// Makes a folder of an invented machine: 8 cores and 8 GPUs, on which each kernel of the two cores needs a fiftieth of
+/// the time, with links of 25 GB/s to the host and 200 GB/s between GPUs.
+void invent_machine(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  put(folder + "/machine.json", R"({"name": "invented", "cores": 16, "gpus": 8, "gpu_bytes": 8e10})");
+  std::vector<KernelTime> times = read_kernel_times(two_cores + "/kernels.csv");
+  for (std::size_t i = 0, count = times.size(); i < count; ++i) {
+    KernelTime on_gpu = times[i];
+    on_gpu.on_gpu = true;
+    on_gpu.seconds /= 50;
+    times.push_back(on_gpu);
+  }
+  put(folder + "/kernels.csv", to_csv(times));
+  std::string links = "from,to,bytes_per_second,seconds\n";
+  for (int from = -1; from < 8; ++from)
+    for (int to = -1; to < 8; ++to) {
+      const auto name = [](int gpu) { return gpu < 0 ? "RAM" : "GPU" + std::to_string(gpu); };
+      if (from == to) continue;
+      links += name(from) + ',' + name(to) + (from < 0 || to < 0 ? ",25e9,1e-5\n" : ",200e9,8e-6\n");
+    }
+  put(folder + "/links.csv", links);
+}
+
+}  // namespace
+
+TEST_CASE("a run on two cores is predicted, twice the same") {
+  require_simulator();
+  for (const Words& command :
+       {Words{"qr", "--n", "2048", "--tile", "256"}, Words{"gemm", "--n", "1024", "--tile", "256"},
+        Words{"cholesky", "--n", "2048", "--tile", "256"}, Words{"lu", "--n", "1024", "--tile", "256"},
+        Words{"tridiag", "--n", "1048576"}, Words{"ols", "--method", "tall-skinny", "--m", "200000", "--n", "32"}}) {
+    CAPTURE(command);
+    const Words options = on(two_cores) + Words{"--cores", "1,2"};
+    const auto runs = runs_of(options, command);
+    REQUIRE(runs.size() == 2);
+    const double one = runs[0]["seconds"], two = runs[1]["seconds"], work = runs[0]["task_s"];
+    if (command.front() != "tridiag" && command.front() != "ols") {  // their tiles depend on the number of cores
+      CHECK(one == Approx(work).epsilon(0.02));
+      CHECK(one >= work);
+      CHECK(two < 0.75 * one);
+      CHECK(two >= 0.5 * work);
+    }
+    for (const auto& run : runs) {
+      CHECK(run["seconds"] >= run["bound"]["seconds"]);
+      CHECK(run["bound"]["seconds"] >= run["bound"]["path_s"]);
+      CHECK(run["tasks"] > 3);
+    }
+    CHECK(runs[1]["interpolated_share"] == 0);
+    CHECK(runs[1]["speed_up"].get<double>() == Approx(one / two));
+    CHECK(runs[1]["efficiency"].get<double>() == Approx(one / two / 2));
+    CHECK(runs_of(options, command).dump() == runs.dump());
+  }
+}
+
+TEST_CASE("a matrix of 137 GB is predicted in 2 GB, by interpolated times") {
+  require_simulator();
+  const Outcome run = run_tesela(Words{"predict", "--json", "-"} + on(two_cores) +
+                                 Words{"--", "cholesky", "--n", "131072", "--tile", "4096"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(run.peak_bytes < 2e9);
+  const auto predicted = nlohmann::json::parse(run.out)["runs"][0];
+  CHECK(predicted["interpolated_share"] > 0.999);
+  CHECK(std::find(predicted["interpolated_kernels"].begin(), predicted["interpolated_kernels"].end(), "tesela_row_update") !=
+        predicted["interpolated_kernels"].end());
+  const double cubes = 131072.0 * 131072.0 * 131072.0;
+  CHECK(predicted["gflops"].get<double>() == Approx(cubes / 3 * 1e-9 / predicted["seconds"].get<double>()));
+}
+
+TEST_CASE("GPUs are predicted without one: tasks, transfers and speed-up") {
+  require_simulator();
+  const TemporaryFolder folder;
+  invent_machine(folder / "invented");
+  const auto runs =
+      runs_of(on(folder / "invented") + Words{"--gpus", "0,1,2,8"}, {"gemm", "--n", "4096", "--tile", "256"});
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0]["cores"] == 16);
+  CHECK(runs[3]["cores"] == 7);  // eight drive the GPUs, and one inserts the tasks
+  CHECK(runs[0]["links"].empty());
+  CHECK(runs[1]["seconds"] < runs[0]["seconds"]);
+  CHECK(runs[2]["seconds"] < runs[1]["seconds"]);
+  CHECK(runs[3]["seconds"] < runs[2]["seconds"]);
+  CHECK(runs[3]["scheduler"] == "dmdas");
+  double to_gpus = 0;
+  bool among_gpus = false;
+  for (const auto& link : runs[3]["links"]) {
+    const std::string from = link["from"], to = link["to"];
+    if (to.find("CUDA") != std::string::npos) to_gpus += link["bytes"].get<double>();
+    among_gpus = among_gpus || (from.find("CUDA") != std::string::npos && to.find("CUDA") != std::string::npos);
+  }
+  CHECK(to_gpus >= 2.0 * 4096 * 4096 * 8);
+  CHECK(among_gpus);
+}
+
+TEST_CASE("a prediction that cannot be made is an error that says why") {
+  require_simulator();
+  const auto message = [](const Words& words, int code) {
+    const Outcome run = run_tesela(Words{"predict"} + words);
+    CAPTURE(words, run.out, run.err);
+    CHECK(run.code == code);
+    CHECK(run.out.empty());
+    return run.err;
+  };
+  const Words qr{"--", "qr", "--n", "512"};
+  const TemporaryFolder folder;
+  CHECK_THAT(message(on(folder / "nowhere") + qr, 2), ContainsSubstring("tesela predict record --out"));
+  CHECK_THAT(message(on(two_cores) + Words{"--gpus", "1"} + qr, 2),
+             ContainsSubstring("--gpus: 1: ") && ContainsSubstring("has 0"));
+  CHECK_THAT(message(on(two_cores) + Words{"--cores", "3"} + qr, 2), ContainsSubstring("has 2"));
+  CHECK_THAT(message(on(two_cores) + Words{"--cores", "0"} + qr, 2), ContainsSubstring("no worker"));
+  CHECK_THAT(message(on(two_cores) + Words{"--sched", "wrong"} + qr, 3), ContainsSubstring("wrong"));
+  CHECK_THAT(message(on(two_cores) + Words{"--", "eig", "--n", "100"}, 2), ContainsSubstring("depends on values"));
+  CHECK_THAT(message(on(two_cores) + Words{"--", "ols", "--m", "100", "--n", "10"}, 2),
+             ContainsSubstring("--method tall-skinny alone"));
+  CHECK_THAT(message(on(two_cores) + qr + Words{"--sched", "lws"}, 2), ContainsSubstring("write --sched before --"));
+  CHECK_THAT(message(on(two_cores) + qr + Words{"--out-r", "R.npy"}, 2), ContainsSubstring("--out-r"));
+  CHECK_THAT(message(on(two_cores) + Words{"--", "lu", "--n", "1024", "--tile", "256", "--rhs", "1"}, 3),
+             ContainsSubstring("depends on the values") && ContainsSubstring("simulation"));
+  invent_machine(folder / "poor");
+  put(folder / "poor/kernels.csv", to_csv({{"tesela_gemm", false, 1, 1e6, 1e6, 1e-3, 0, 10}}));
+  CHECK_THAT(message(on(folder / "poor") + Words{"--gpus", "0"} + qr, 3),
+             ContainsSubstring("has no times of kernel 'geqrt'") && ContainsSubstring("predict record"));
+  put(folder / "poor/kernels.csv", "kernel\n");
+  CHECK_THAT(message(on(folder / "poor") + qr, 2), ContainsSubstring("kernels.csv"));
+}
+
+TEST_CASE("this machine is recorded into a folder that predicts it") {
+  const TemporaryFolder folder;
+  const std::string machine = folder / "here";
+  const Words gemm{"gemm", "--n", "512", "--tile", "128", "--ncuda", "0"};
+  const Outcome first = run_tesela(Words{"predict", "record", "--out", machine, "--name", "mine", "--"} + gemm);
+  CAPTURE(first.out, first.err);
+  REQUIRE(first.code == 0);
+  const std::vector<KernelTime> times = read_kernel_times(machine + "/kernels.csv");
+  const auto product =
+      std::find_if(times.begin(), times.end(), [](const KernelTime& t) { return t.kernel == "tesela_gemm"; });
+  REQUIRE(product != times.end());
+  CHECK(product->samples >= 10);
+  CHECK(product->flops == 2.0 * 128 * 128 * 128);
+  CHECK(product->seconds > 0);
+  const Outcome second = run_tesela(
+      {"predict", "record", "--out", machine, "--", "cholesky", "--n", "512", "--tile", "128", "--ncuda", "0"});
+  CHECK(second.code == 0);
+  CHECK(read_kernel_times(machine + "/kernels.csv").size() > times.size());
+  const auto about = nlohmann::json::parse(std::ifstream(machine + "/machine.json"));
+  CHECK(about["name"] == "mine");
+  CHECK(about["measured"].size() == 2);
+  CHECK(run_tesela({"predict", "record", "--", "gemm"}).code == 2);
+  require_simulator();
+  const auto run = runs_of(on(machine) + Words{"--gpus", "0"}, {"gemm", "--n", "512", "--tile", "128"})[0];
+  CHECK(run["measured_s"] == about["measured"][1]["seconds"]);
+  CHECK(run["interpolated_share"] == 0);
+  CHECK(run["seconds"] > 0);
+}
+
+TEST_CASE("the tile that tune finds becomes the default tile") {
+  require_simulator();
+  const TemporaryFolder folder;
+  const std::string machine = folder / "here";
+  const ProcessOptions tuned{.environment = {{"TESELA_TUNED", folder / "tuned.csv"}}};
+  for (const char* tile : {"64", "512"})
+    REQUIRE(run_tesela({"predict", "record", "--out", machine, "--", "cholesky", "--n", "512", "--tile", tile,
+                        "--ncuda", "0"})
+                .code == 0);
+  const auto found = Command{{"tune"}}(
+      {"--machine", machine, "--gpus", "0", "--budget", "8", "--apply", "--", "cholesky", "--n", "512"}, 0, tuned);
+  REQUIRE(found["best"].size() >= 3);
+  bool has_default = false;
+  for (std::size_t i = 0; i < found["best"].size(); ++i) {
+    has_default = has_default || found["best"][i]["options"] == "default";
+    CHECK(found["best"][i]["measured_s"] >= found["best"][0]["measured_s"]);
+  }
+  CHECK(has_default);
+  const std::string options = found["best"][0]["options"];
+  CHECK(found["applied"] == (options.find("--tile") == std::string::npos ? "" : folder / "tuned.csv"));
+  if (found["applied"] == "") return;
+  const auto cut = Command{{"cholesky"}}({"--n", "512", "--ncuda", "0", "--no-check"}, 0, tuned)["problem"];
+  CHECK_THAT(options, ContainsSubstring(cut["mb"].dump() + 'x' + cut["nb"].dump()));
+}

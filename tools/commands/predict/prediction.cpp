@@ -1,0 +1,91 @@
+#include "tools/commands/predict/prediction.hpp"
+
+#include "tools/commands/predict/child.hpp"
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace tesela::cli {
+namespace {
+
+constexpr std::array<const char*, 6> simulable{"gemm", "qr", "lu", "cholesky", "tridiag", "ols"};
+
+std::string simulator() {
+  const std::string program = program_beside_this("tesela-simulated");
+  if (!std::filesystem::exists(program))
+    throw EnvironmentError("predict needs the simulator " + program +
+                           ": run scripts/setup --simgrid, then cmake --preset release -D TESELA_SIMGRID=ON and cmake --build build "
+                           "--target tesela_simulated");
+  return program;
+}
+
+}  // namespace
+
+void require_simulable(const std::vector<std::string>& command) {
+  require(!command.empty(), "predict", "COMMAND", "is missing: write it after --, such as -- qr --n 8192");
+  const bool known = std::find(simulable.begin(), simulable.end(), command.front()) != simulable.end();
+  require(known, "predict", "COMMAND", "'", command.front(), "' cannot be predicted: it is not one of ",
+          fmt::format("{}", fmt::join(simulable, ", ")),
+          ". What other commands do depends on values, and a simulation has none");
+  if (command.front() == "ols") {
+    const auto method = std::find(command.begin(), command.end(), "--method");
+    require(method != command.end() && method + 1 != command.end() && method[1] == "tall-skinny", "predict", "COMMAND",
+            "'ols' can be predicted with --method tall-skinny alone: the other methods decide a rank on values");
+  }
+  for (const std::string& word : command)
+    for (const char* const output : {"--out", "-o", "--json", "-j", "--trace", "--report", "--plan", "--energy"})
+      require(word != output && !word.starts_with(std::string(output) + "=") && !word.starts_with("--out-"), "predict",
+              "COMMAND", "has ", word, ": a prediction has no such output");
+}
+
+void require_free_workers(const std::vector<std::string>& command) {
+  for (const std::string& word : command)
+    for (const auto& [option, ours] : {std::pair{"--ncuda", "--gpus"}, {"--ncpu", "--cores"}, {"--sched", "--sched"}})
+      require(word != option && !word.starts_with(std::string(option) + "="), "predict", "COMMAND", "has ", word,
+              ": write ", ours, " before --");
+}
+
+int suitable_cores(const MachineFolder& machine, int gpus) {
+  return gpus == 0 ? machine.cores() : std::max(machine.cores() - gpus - 1, 0);
+}
+
+void require_workers(const MachineFolder& machine, int gpus, int cores) {
+  const std::string record = "record a machine that has them with `tesela predict record`";
+  require(gpus <= machine.gpus(), "predict", "--gpus", gpus, ": ", machine.path, " has ", machine.gpus(), "; ", record);
+  require(cores <= machine.cores(), "predict", "--cores", cores, ": ", machine.path, " has ", machine.cores(), "; ",
+          record);
+  require(gpus <= most_simulated_gpus, "predict", "--gpus", gpus, " is more than the simulator's ",
+          most_simulated_gpus);
+  require(cores <= most_simulated_cores, "predict", "--cores", cores, " is more than the simulator's ",
+          most_simulated_cores);
+  require(gpus + cores > 0, "predict", "--cores", "0 without a GPU: no worker runs the tasks");
+}
+
+Prediction predict(const std::vector<std::string>& command, const MachineFolder& machine, int gpus, int cores,
+                   const std::string& scheduler) {
+  const ScratchFolder scratch;
+  const SimulatedMachine simulated{.cores = cores,
+                                   .gpus = gpus,
+                                   .gpu_bytes = machine.about["gpu_bytes"].get<double>(),
+                                   .int8 = machine.about.value("int8", false),
+                                   .scheduler = scheduler,
+                                   .links = machine.links};
+  std::vector<std::string> words = command;
+  words.insert(words.end(), {"--json", "-"});
+  const std::string text =
+      output_of(simulator(), words, prepare_simulation(simulated, scratch.path(), machine.times_path()));
+  try {
+    Prediction prediction{gpus, cores, nlohmann::json::parse(text)};
+    if (prediction.report.contains("simulation")) return prediction;
+  } catch (const nlohmann::json::exception&) {
+  }
+  throw EnvironmentError("predict: " + command.front() + " ran no graph of tasks in the simulator");
+}
+
+}  // namespace tesela::cli
