@@ -8,6 +8,11 @@
 
 // Arithmetic of products by residues (docs/gemm.md): integers of 64 bits become bytes modulo small numbers that have no
 // common factor, and the Chinese remainder theorem restores the product. Host and device use the same functions.
+//
+// Error of an element a^T b, with the norm R of scaled lines (largest_norm()): rounding to integers changes it by at
+// most sqrt(k) (||a||_2 + ||b||_2) / 2 + k / 4 <= (2 sqrt(k) / R + k / R^2) ||a||_2 ||b||_2, the constants of the
+// theorem change it by less than 2^-58 ||a||_2 ||b||_2, and three roundings follow. log2 R is 27.4 for 7 moduli, 54.6
+// for 14, 58.4 for 15 and 62.2 for 16.
 
 namespace tesela::kernels::int8 {
 

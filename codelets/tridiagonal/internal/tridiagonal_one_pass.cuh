@@ -43,6 +43,9 @@ template <class T>
 inline constexpr T smallest_decoupled = std::numeric_limits<T>::min() / negligible<T>;
 
 /// Returns whether the unknowns c, d of a joint are certain, given a, b of the previous seam and e, f of the next seam.
+/// If all are, the equations (I - M) s = s0 of the seams, s0 the unknowns without contributions, have
+/// ||D^-1 M D|| <= 2 negligible in the maximum norm, D = diag(|s0|). So each unknown of s equals s0 to a relative error
+/// of 4 negligible, or to an underflow: elimination of the whole system with one more rounding in some unknowns.
 template <class T>
 __device__ bool certain(const Joint<T>& j, T a, T b, T c, T d, T e, T f) {
   const T own_c = fmax(fabs(c), smallest_decoupled<T>), own_d = fmax(fabs(d), smallest_decoupled<T>),
