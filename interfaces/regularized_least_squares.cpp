@@ -65,7 +65,8 @@ RidgeResult ridge(const ArrayLike& a_given, const ArrayLike& b_given, std::optio
 const Part part([](nb::module_& m) {
   ResultClass<RidgeResult>(m, "RidgeResult", "Result of `ridge`.")
       .member("x", &RidgeResult::x, "The solution, n or n x k numbers.")
-      .member("alpha", &RidgeResult::alpha, "The factor of ||x||^2, for each column of b; infinite or 0 beyond the range.")
+      .member("alpha", &RidgeResult::alpha,
+              "The factor of ||x||^2, for each column of b; infinite or 0 beyond the range.")
       .member("intercept", &RidgeResult::intercept, "The constant, for each column of b; 0 without.")
       .member("gcv", &RidgeResult::gcv, "m ||b - a x||^2 / (m - effective_df)^2.")
       .member("effective_df", &RidgeResult::effective_df, "Effective degrees of freedom, with the intercept.")

@@ -238,7 +238,8 @@ std::vector<std::string> words_of(int argc, char** argv) {
     words.erase(words.begin());
     words.emplace_back(std::erase(words, "--all") > 0 ? "--help-all" : "--help");
   }
-  // CLI11 ends a command at -- if no argument is missing, so `predict record OPTIONS -- COMMAND` needs record behind it.
+  // CLI11 ends a command at -- if no argument is missing, so `predict record OPTIONS -- COMMAND` needs record behind
+  // it.
   const auto mark = std::find(words.begin(), words.end(), "--");
   if (words.size() > 1 && words[0] == "predict" && words[1] == "record" && mark != words.end())
     std::rotate(words.begin() + 1, words.begin() + 2, mark + 1);

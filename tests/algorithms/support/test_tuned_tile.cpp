@@ -28,8 +28,9 @@ TEST_CASE("a file of tuned tiles is read as it was written, and a wrong line is 
 TEST_CASE("commands cut by the tuned tile of their shape and workers, and --tile wins") {
   const TemporaryFolder folder;
   const std::string path = folder / "tuned.csv";
-  put(path, to_csv(std::vector<TunedTile>{
-                {"qr", 1, 0, {300, 200}, {96, 48}}, {"cholesky", 1, 0, {300, 300}, {50, 50}}, {"lu", 1, 0, {300, 300}, {300, 25}}}));
+  put(path, to_csv(std::vector<TunedTile>{{"qr", 1, 0, {300, 200}, {96, 48}},
+                                          {"cholesky", 1, 0, {300, 300}, {50, 50}},
+                                          {"lu", 1, 0, {300, 300}, {300, 25}}}));
   const ProcessOptions tuned{.environment = {{"TESELA_TUNED", path}}};
   const auto problem = [&](const Words& command, const Words& options = {}) {
     return Command{command}(Words{"--ncuda", "0", "--ncpu", "1"} + options, 0, tuned)["problem"];

@@ -47,9 +47,8 @@ nlohmann::json json_of(const MachineFolder& machine, const PredictOptions& o, co
             {"path_s", p.report["bounds"]["path_s"]},
             {"area_s", p.report["bounds"]["area_s"]}}},
           {"speed_up", speed_up},
-          {"efficiency", (p.gpus > 0) == (first.gpus > 0)
-                             ? nlohmann::json(speed_up * first.workers() / p.workers())
-                             : nlohmann::json()},  // GPUs are not counted in cores
+          {"efficiency", (p.gpus > 0) == (first.gpus > 0) ? nlohmann::json(speed_up * first.workers() / p.workers())
+                                                          : nlohmann::json()},  // GPUs are not counted in cores
           {"task_s", p.task_seconds()},
           {"interpolated_share", p.interpolated()},
           {"interpolated_kernels", p.report["simulation"]["interpolated_kernels"]},
@@ -129,14 +128,14 @@ int run_predictions(const PredictOptions& o) {
 const Command predict_command(
     Command::Group::top, "predict", "time of a run on a recorded machine, by simulation", [](App& app) {
       auto o = std::make_shared<PredictOptions>();
-      app.add_option("COMMAND", o->command,
-                     "after --, the command to predict: gemm, qr, lu, cholesky, tridiag or ols --method tall-skinny with its "
-                     "options; with record before --, the command that is run on this machine")
+      app.add_option(
+             "COMMAND", o->command,
+             "after --, the command to predict: gemm, qr, lu, cholesky, tridiag or ols --method tall-skinny with its "
+             "options; with record before --, the command that is run on this machine")
           ->required();
       app.add_option("--machine", o->machine, "folder of the machine, such as docs/machines/two-cores")
           ->type_name("DIR");
-      app.add_option("--gpus", o->gpus, "numbers of GPUs, such as 1,2,4,8 (default: the machine's)")
-          ->type_name("LIST");
+      app.add_option("--gpus", o->gpus, "numbers of GPUs, such as 1,2,4,8 (default: the machine's)")->type_name("LIST");
       app.add_option("--cores", o->cores, "numbers of CPU workers (default: as the machine would choose)")
           ->type_name("LIST");
       app.add_option("--sched", o->schedulers, "schedulers, such as dmdas,lws (default: as the machine would choose)")

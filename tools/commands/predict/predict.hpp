@@ -10,7 +10,7 @@ struct PredictOptions {
   std::vector<std::string> command;  ///< words after --; "record" comes first for a recording
   std::string machine, json_path;
   std::string gpus, cores, schedulers;  ///< lists
-  std::string out, name, note;  ///< of a recording
+  std::string out, name, note;          ///< of a recording
   bool quiet = false;
 };
 

@@ -19,9 +19,10 @@ constexpr std::array<const char*, 6> simulable{"gemm", "qr", "lu", "cholesky", "
 std::string simulator() {
   const std::string program = program_beside_this("tesela-simulated");
   if (!std::filesystem::exists(program))
-    throw EnvironmentError("predict needs the simulator " + program +
-                           ": run scripts/setup --simgrid, then cmake --preset release -D TESELA_SIMGRID=ON and cmake --build build "
-                           "--target tesela_simulated");
+    throw EnvironmentError(
+        "predict needs the simulator " + program +
+        ": run scripts/setup --simgrid, then cmake --preset release -D TESELA_SIMGRID=ON and cmake --build build "
+        "--target tesela_simulated");
   return program;
 }
 

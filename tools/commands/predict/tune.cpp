@@ -256,9 +256,10 @@ const Command tune_command(
           ->transform(non_negative());
       app.add_option("--budget", o->budget, "seconds of the search")->capture_default_str();
       app.add_flag("--measure", o->measure, "run the three best and the default here, and rank them by that time");
-      app.add_flag("--apply", o->apply,
-                   "measure too, and write the best tile where default tiles come from: TESELA_TUNED, or tesela/tuned.csv "
-                   "in the user's folder of settings");
+      app.add_flag(
+          "--apply", o->apply,
+          "measure too, and write the best tile where default tiles come from: TESELA_TUNED, or tesela/tuned.csv "
+          "in the user's folder of settings");
       add_output(app, Output::report, "-j,--json", o->json_path,
                  "write the candidates as one JSON object to FILE (- for standard output)");
       add_quiet(app, o->quiet);

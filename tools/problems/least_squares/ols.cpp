@@ -157,14 +157,12 @@ OlsSolver<T> by_graph(OlsProblem<T>& p, const std::string& name) {
       }
     return ols(g, A, B, options);
   };
-  return graph_solver<LeastSquares<T>>(
-      p, options, solve,
-      [&p, options](Graph& g) -> LeastSquares<T> {
-        if constexpr (is_complex<T>)
-          throw ArgumentError("ols", "rows", "a file of complex numbers is read as a whole");
-        else
-          return ols(g, *p.rows, p.b, options);
-      });
+  return graph_solver<LeastSquares<T>>(p, options, solve, [&p, options](Graph& g) -> LeastSquares<T> {
+    if constexpr (is_complex<T>)
+      throw ArgumentError("ols", "rows", "a file of complex numbers is read as a whole");
+    else
+      return ols(g, *p.rows, p.b, options);
+  });
 }
 
 /// solve() leaves X in the first n rows of work_b; judge(answer) sets rank and condition.

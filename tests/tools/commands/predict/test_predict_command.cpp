@@ -94,8 +94,8 @@ TEST_CASE("a matrix of 137 GB is predicted in 2 GB, by interpolated times") {
   CHECK(run.peak_bytes < 2e9);
   const auto predicted = nlohmann::json::parse(run.out)["runs"][0];
   CHECK(predicted["interpolated_share"] > 0.999);
-  CHECK(std::find(predicted["interpolated_kernels"].begin(), predicted["interpolated_kernels"].end(), "tesela_row_update") !=
-        predicted["interpolated_kernels"].end());
+  CHECK(std::find(predicted["interpolated_kernels"].begin(), predicted["interpolated_kernels"].end(),
+                  "tesela_row_update") != predicted["interpolated_kernels"].end());
   const double cubes = 131072.0 * 131072.0 * 131072.0;
   CHECK(predicted["gflops"].get<double>() == Approx(cubes / 3 * 1e-9 / predicted["seconds"].get<double>()));
 }
@@ -192,8 +192,8 @@ TEST_CASE("the tile that tune finds becomes the default tile") {
   const std::string machine = folder / "here";
   const ProcessOptions tuned{.environment = {{"TESELA_TUNED", folder / "tuned.csv"}}};
   for (const char* tile : {"64", "512"})
-    REQUIRE(run_tesela({"predict", "record", "--out", machine, "--", "cholesky", "--n", "512", "--tile", tile,
-                        "--ncuda", "0"})
+    REQUIRE(run_tesela(
+                {"predict", "record", "--out", machine, "--", "cholesky", "--n", "512", "--tile", tile, "--ncuda", "0"})
                 .code == 0);
   const auto found = Command{{"tune"}}(
       {"--machine", machine, "--gpus", "0", "--budget", "8", "--apply", "--", "cholesky", "--n", "512"}, 0, tuned);
