@@ -37,8 +37,8 @@ CusolverSvd<T>::CusolverSvd(CusolverSvdRoutine routine, index_t m, index_t n, bo
       vectors_(vectors),
       a_(bytes_of<T>(m * n)),
       s_(bytes_of<T>(n)),
-      u_(bytes_of<T>(vectors ? m * n : 1)),
-      v_(bytes_of<T>(vectors ? n * n : 1)),
+      u_(bytes_of<T>(m * n)),  // gesvdp writes U and V even if only the values are wanted
+      v_(bytes_of<T>(n * n)),
       info_(sizeof(int)) {
   require(m >= n, "CusolverSvd", "m", m, " rows; cuSOLVER needs at least as many as columns, ", n);
   if (n == 0) return;
