@@ -36,6 +36,8 @@ BulgePlan bulge_plan(const WorkerCounts& workers, index_t n, index_t half_width,
   BulgePlan plan;
   plan.n = n;
   plan.b = std::min(half_width, std::max<index_t>(plan.n - 1, 1));
+  require(workers.cpus > 0 || workers.gpus == 0 || plan.b <= largest_gpu_half_width, "band_to_tridiagonal",
+          "half-width", plan.b, "; GPUs without cores accept at most ", largest_gpu_half_width);
   const bool one_tile = n <= window, whole = chases_on_gpu(workers, plan.b) && one_tile;
   // For a band in one tile, the reflectors of a group are one tile: kept, or two tiles in alternation.
   const index_t suitable = whole ? std::max<index_t>(ceil_div(plan.n, options.vectors ? 4 : 16), 256)
@@ -56,12 +58,16 @@ BulgeBlocks make_blocks(const WorkerCounts& workers, const BulgePlan& plan, cons
   for (const auto& [value, name] :
        {std::pair{options.block, "options.block"}, std::pair{options.bundle, "options.bundle"}})
     require(value >= 0, "band_to_tridiagonal", name, value, " is negative");
-  const index_t widest = chases_on_gpu(workers, plan.b) ? 32 : 16;
+  const index_t widest = chases_on_gpu(workers, plan.b) ? widest_gpu_block : 16;
+  const bool gpus_alone = workers.gpus > 0 && workers.cpus == 0;  // no core forms blocks too large for a GPU
   BulgeBlocks blocks;
   blocks.chase = plan;
   blocks.width = ceil_div(options.block > 0 ? options.block : std::min<index_t>(plan.b / 2, widest), 4) * 4;
   blocks.width = std::max<index_t>(blocks.width, 4);
+  if (gpus_alone) blocks.width = std::min(blocks.width, widest_gpu_block);
   blocks.blocks = ceil_div(options.bundle > 0 ? options.bundle : 128, blocks.width);
+  if (gpus_alone)
+    blocks.blocks = std::min(blocks.blocks, (most_gpu_ring_rows - blocks.length() - plan.b) / blocks.width + 1);
   return blocks;
 }
 
@@ -140,9 +146,8 @@ void BulgeReflectors<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
     for (index_t group = blocks_.first_sweep(bundle) / plan_.group;
          plan_.first_sweep(group) < blocks_.end_sweep(bundle); ++group)
       for (index_t w = plan_.first_window(group); w <= plan_.last_window(group); ++w) kept.push_back(tile(group, w));
-    g.insert<FormBulgeBlocks<T>>(
-        chase_priority(gpu && static_cast<index_t>(kept.size()) <= most_gpu_reflector_tiles, {1}),
-        {blocks_, bundle, op}, factors, g.scratch<T>(forming.rows, forming.cols), kept);
+    g.insert<FormBulgeBlocks<T>>(chase_priority(gpu, {1}), {blocks_, bundle, op}, factors,
+                                 g.scratch<T>(forming.rows, forming.cols), kept);
     for (index_t j = 0; j < X.nt(); ++j) {
       column.clear();
       for (index_t r = first; r < X.mt(); ++r) column.push_back(X(r, j));

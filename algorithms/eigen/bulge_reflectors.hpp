@@ -15,7 +15,7 @@ struct BulgeOptions {
   index_t sweeps = 0;      ///< sweeps per task; 0 selects as many as the band's tiles and a core's cache allow
   Priority priority = {};  ///< priority of the tasks that chase bulges
   index_t block = 0;       ///< for apply(): sweeps per block reflector, rounded up to a multiple of 4; 0 selects them
-  index_t bundle = 0;      ///< for apply(): sweeps per task; 0 selects them
+  index_t bundle = 0;      ///< for apply(): sweeps per task; 0 selects them. GPUs without cores limit both
 };
 
 /// The reflectors of a chase of bulges, Q = their product in the order of the sweeps.
@@ -47,7 +47,7 @@ class BulgeReflectors {
 };
 
 /// Returns the plan of a chase down a band of order n in tiles of `window` columns. Throws ArgumentError for a negative
-/// options.sweeps.
+/// options.sweeps, and for a half-width beyond largest_gpu_half_width if there are GPUs and no cores.
 kernels::BulgePlan bulge_plan(const WorkerCounts& workers, index_t n, index_t half_width, index_t window,
                               std::size_t element, const BulgeOptions& options);
 

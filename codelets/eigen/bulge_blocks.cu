@@ -1,14 +1,19 @@
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
 #include <tesela/codelets/eigen/internal/block_product.cuh>
 
+#include <optional>
+#include <vector>
+
 namespace tesela::kernels {
 namespace {
 
-/// Positions of the reflectors of a bundle's sweeps: tiles of groups, in the order of their windows.
+constexpr index_t most_tiles = 128;  // of a launch: their addresses are kernel parameters
+
+/// Positions of the reflectors of some sweeps at some hops: tiles of groups, in the order of their windows.
 template <class T>
 struct Kept {
-  const T* tiles[most_gpu_reflector_tiles];
-  int first_tile[most_gpu_reflector_tiles];  // of a group, minus its first window
+  const T* tiles[most_tiles];
+  int first_tile[most_tiles];  // of a group, minus its first window
   index_t ld, first_group;
 
   /// Returns a vector (b numbers) followed by tau.
@@ -53,15 +58,20 @@ __device__ void join_triangles(Memory<T>& memory) {
   }
 }
 
+/// The blocks and hops of a launch.
+struct Part {
+  index_t first_block, end_block, first_hop, end_hop;
+};
+
 /// Forms one block reflector per thread block, with code for the largest size.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    form_block(BulgeBlocks plan, index_t bundle, bool transpose, Kept<T> kept, T* blocks, index_t ld) {
+    form_block(BulgeBlocks plan, index_t bundle, bool transpose, Part part, Kept<T> kept, T* blocks, index_t ld) {
   extern __shared__ double2 shared[];
   auto& memory = reinterpret_cast<Memory<T>&>(*shared);
   auto& v = memory.v;
   auto &t = memory.t, &products = memory.products;
-  const index_t hop = blockIdx.x, block = blockIdx.y;
+  const index_t hop = part.first_hop + blockIdx.x, block = part.first_block + blockIdx.y;
   const int k = static_cast<int>(plan.width), rows = static_cast<int>(plan.length()),
             b = static_cast<int>(plan.chase.b), me = static_cast<int>(threadIdx.x), warp = me / 32, lane = me % 32;
   for (int j = warp; j < most_width; j += threads / 32) {
@@ -101,29 +111,71 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
+/// Returns the tiles that a part reads, or nothing if they are too many. `first_tile` has the position of each group's
+/// first tile in the list.
+template <class T>
+std::optional<Kept<T>> kept_of(const BulgeBlocks& p, index_t bundle, const Part& part,
+                               const std::vector<std::size_t>& first_tile, std::span<const In<T>> reflectors) {
+  const BulgePlan& chase = p.chase;
+  const index_t begin = p.first_sweep(bundle, part.first_block),
+                end = std::min(p.first_sweep(bundle, part.end_block), p.end_sweep(bundle)),
+                first_group = p.first_sweep(bundle) / chase.group;
+  Kept<T> kept{};
+  kept.ld = reflectors.empty() ? 1 : reflectors.front().ld;
+  kept.first_group = begin / chase.group;
+  index_t count = 0;
+  for (index_t g = kept.first_group; chase.first_sweep(g) < end; ++g) {
+    const index_t last_step = chase.steps(g) - 1,
+                  first = chase.window_of(g, std::min(part.first_hop, last_step)),  // of its first sweep, or earlier
+        last = chase.window_of(g, std::min(part.end_hop - 1 + chase.size(g) - 1, last_step));
+    if (count + last - first + 1 > most_tiles || g - kept.first_group >= most_tiles) return {};
+    kept.first_tile[g - kept.first_group] = static_cast<int>(count - first);
+    for (index_t w = first; w <= last; ++w)
+      kept.tiles[count++] = reflectors[first_tile[static_cast<std::size_t>(g - first_group)] +
+                                       static_cast<std::size_t>(w - chase.first_window(g))]
+                                .data;
+  }
+  return kept;
+}
+
 }  // namespace
 
 template <class T>
 void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blocks, Scratch<T>,
                               std::span<const In<T>> reflectors) {
   const BulgeBlocks& p = args.plan;
-  Kept<T> kept{};
-  if (!gpu_applies(p) || static_cast<index_t>(reflectors.size()) > most_gpu_reflector_tiles) {
-    context.check(cudaErrorInvalidValue, "form_bulge_blocks: the sizes are too large");
+  if (!gpu_applies(p)) {
+    context.check(cudaErrorInvalidValue, "form_bulge_blocks: the blocks are too large");
     return;
   }
-  for (std::size_t i = 0; i < reflectors.size(); ++i) kept.tiles[i] = reflectors[i].data;
-  kept.ld = reflectors.empty() ? 1 : reflectors.front().ld;
-  kept.first_group = p.first_sweep(args.bundle) / p.chase.group;
-  index_t tile = 0;
-  for (index_t g = kept.first_group; g * p.chase.group < p.end_sweep(args.bundle); ++g) {
-    kept.first_tile[g - kept.first_group] = static_cast<int>(tile - p.chase.first_window(g));
-    tile += p.chase.last_window(g) - p.chase.first_window(g) + 1;
+  std::vector<std::size_t> first_tile;
+  std::size_t tile = 0;
+  for (index_t g = p.first_sweep(args.bundle) / p.chase.group; p.chase.first_sweep(g) < p.end_sweep(args.bundle); ++g) {
+    first_tile.push_back(tile);
+    tile += static_cast<std::size_t>(p.chase.last_window(g) - p.chase.first_window(g) + 1);
   }
-  const dim3 grid(static_cast<unsigned>(p.hops(args.bundle)), static_cast<unsigned>(p.blocks));
-  form_block<<<grid, threads, sizeof(Memory<T>), context.stream()>>>(p, args.bundle, args.op == Op::transpose, kept,
-                                                                     blocks.data, blocks.ld);
-  context.check(cudaGetLastError(), "form_bulge_blocks");
+  // All blocks at once; if they read too many tiles, one block after the other, and fewer hops. A hop of a block has at
+  // most 32 sweeps, which need at most two tiles each.
+  const index_t hops = p.hops(args.bundle);
+  Part part{0, p.blocks, 0, hops};
+  while (part.first_block < p.blocks) {
+    const auto kept = kept_of(p, args.bundle, part, first_tile, reflectors);
+    if (!kept) {
+      if (part.end_block - part.first_block > 1)
+        part.end_block = part.first_block + 1;
+      else
+        part.end_hop = part.first_hop + (part.end_hop - part.first_hop) / 2;
+      continue;
+    }
+    const dim3 grid(static_cast<unsigned>(part.end_hop - part.first_hop),
+                    static_cast<unsigned>(part.end_block - part.first_block));
+    form_block<<<grid, threads, sizeof(Memory<T>), context.stream()>>>(p, args.bundle, args.op == Op::transpose, part,
+                                                                       *kept, blocks.data, blocks.ld);
+    context.check(cudaGetLastError(), "form_bulge_blocks");
+    const bool all_hops = part.end_hop == hops;
+    part = {all_hops ? part.end_block : part.first_block, all_hops ? part.end_block + 1 : part.end_block,
+            all_hops ? 0 : part.end_hop, hops};
+  }
 }
 
 template decltype(FormBulgeBlocks<float>::cuda) FormBulgeBlocks<float>::cuda;

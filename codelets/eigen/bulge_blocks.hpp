@@ -49,14 +49,16 @@ struct BulgeBlocks {
   TESELA_BOTH index_t column(index_t block, index_t hop) const { return hop * blocks + block; }
 };
 
-/// Most tiles of reflectors of a bundle, and most tiles of a column of C, on a GPU: their addresses are kernel
-/// parameters.
-inline constexpr index_t most_gpu_reflector_tiles = 128, most_gpu_row_tiles = 128;
+/// Most tiles of a column of C on a GPU: their addresses are kernel parameters.
+inline constexpr index_t most_gpu_row_tiles = 128;
+
+/// Largest width of blocks, and most rows of a bundle's hop and of the next one, for a GPU.
+inline constexpr index_t widest_gpu_block = 32, most_gpu_ring_rows = 256;
 
 /// Returns whether a GPU's kernels are large enough for these blocks, and its shared memory for the rows of a hop.
 TESELA_BOTH inline bool gpu_applies(const BulgeBlocks& p) {
-  return p.chase.b <= 64 && p.width <= 32 && p.length() <= 96 &&
-         (p.blocks - 1) * p.width + p.length() + p.chase.b <= 256;
+  return p.chase.b <= 64 && p.width <= widest_gpu_block && p.length() <= 96 &&
+         (p.blocks - 1) * p.width + p.length() + p.chase.b <= most_gpu_ring_rows;
 }
 
 /// Computes the factors of all blocks of a bundle from the reflectors of the chase (LAPACK larft). The list has the

@@ -62,7 +62,7 @@ class CusolverSvdBatch {
 
   /// Copies m x (n count) from host memory.
   void upload(const T* a) const { bench::copy_memory(a_.template as<T>(), a, cusolver::bytes_of<T>(m_ * n_ * count_)); }
-  /// Solves; also throws EnvironmentError if a matrix did not converge.
+  /// Solves; also throws EnvironmentError if the library rejects a matrix.
   void solve();
   /// Copies the values, min(m, n) x count, and with vectors U, m x (m count), and V, n x (n count), to host memory.
   void download(T* s, T* u, T* v) const;

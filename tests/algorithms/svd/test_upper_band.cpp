@@ -128,6 +128,13 @@ WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal for the 
   // Two groups in one tile, and groups that follow each other in two tiles.
   check<TestType>(runtime, "uniform", 200, 64, 200, 256, {}, {.sweeps = 70});
   check<TestType>(runtime, "uniform", 301, 64, 128, 192, {.block = 128}, {.sweeps = 1});
+  check<TestType>(runtime, "uniform", 150, 64, 128, 192, {}, {.block = 40, .bundle = 500});
+}
+
+GPU_TEST_CASE("band_to_bidiagonal refuses a band that is too wide for GPUs without cores", "") {
+  Graph g(runtime);
+  const UpperBand<double> band(runtime, 200, 65, 4 * 65);
+  CHECK_THROWS_AS(band_to_bidiagonal(g, band), ArgumentError);
 }
 
 WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal under a sanitizer", "[sanitize]", float,
