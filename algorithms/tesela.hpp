@@ -77,6 +77,7 @@
 #include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/algorithms/support/solution.hpp>
+#include <tesela/algorithms/support/tuned_tile.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
