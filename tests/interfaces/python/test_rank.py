@@ -72,7 +72,7 @@ def test_without_a_tolerance_every_value_counts():
     for invert in (tesela.pinv, tesela.pinvh):
         assert invert(a, return_rank=True)[1] == 1
         x, rank = invert(a, atol=0, return_rank=True)
-        assert rank == 2 and x.tolist() == pytest.approx(np.diag([1, 1e300]).tolist())
+        assert rank == 2 and np.allclose(x, np.diag([1, 1e300]), rtol=1e-14)
     with pytest.raises(np.linalg.LinAlgError, match="pinv: an element of the inverse overflows"):
         tesela.pinv(np.diag([1, 1e-310]), atol=0)
 
@@ -106,7 +106,8 @@ def test_conditions_at_the_ends_of_the_range(p):
         warnings.simplefilter("error")
         for factor in (2.0**-1070, 2.0**-600, 2.0**1021):
             assert tesela.cond(factor * a, p) == pytest.approx(np.linalg.cond(a, p), rel=1e-14)
-        assert tesela.cond(np.diag([1e-160, 1e160]), p) == (0 if p == -2 else np.inf)
+        beyond = tesela.cond(np.diag([1e-160, 1e160]), p)
+        assert 0 < beyond < 1e-300 if p == -2 else beyond == np.inf
 
 
 def test_conditions_of_other_shapes():
