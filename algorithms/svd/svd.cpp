@@ -2,16 +2,18 @@
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
-#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
 #include <tesela/algorithms/svd/internal/scaled_tall.hpp>
+#include <tesela/algorithms/svd/internal/tall_factors.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack_svd.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
 #include <array>
@@ -23,7 +25,7 @@
 namespace tesela {
 namespace {
 
-using detail::columns_of, detail::ScaledTall, detail::set_values;
+using detail::columns_of, detail::ScaledTall, detail::set_values, detail::TallFactors;
 
 constexpr std::array methods{
     Named<SvdMethod>{SvdMethod::automatic, "auto", "the faster method on this machine"},
@@ -87,61 +89,19 @@ void by_lapack(HostMatrix<T> given, int exponent, const SvdOptions& o, int cores
   result.u.emplace(converted<T>(columns_of(std::move(u), first, vectors == SvdVectors::all ? m : end)));
 }
 
-/// A factorization A = Q R of a tall matrix.
-template <class T>
-class TallFactors {
- public:
-  TallFactors(Graph& g, HostMatrix<T> a)
-      : a_(std::move(a)),
-        tile_(qr_tile(g.runtime(), a_.rows(), a_.cols())),
-        A_(TileMatrix<T>::map(g.runtime(), a_.data(), a_.rows(), a_.cols(), a_.ld(), tile_)),
-        factors_(qr(g, A_)) {}
-
-  /// Returns R, n x n. Waits.
-  HostMatrix<T> triangle(Graph& g) {
-    const index_t n = a_.cols();
-    g.wait();
-    A_.bring_home();
-    auto r = HostMatrix<T>::zeros(n, n);
-    for (index_t j = 0; j < n; ++j) std::copy_n(&a_(0, j), j + 1, &r(0, j));
-    return r;
-  }
-  /// Returns Q [X 0; 0 I] with `columns` columns. Waits.
-  HostMatrix<T> times(Graph& g, const HostMatrix<T>& x, index_t columns) {
-    const index_t m = a_.rows(), n = a_.cols();
-    auto product = HostMatrix<T>::zeros(m, columns);
-    for (index_t j = 0; j < columns; ++j)
-      if (j < x.cols())
-        std::copy_n(&x(0, j), n, &product(0, j));
-      else
-        product(j, j) = 1;
-    if (columns == 0) return product;
-    const auto C = TileMatrix<T>::map(g.runtime(), product.data(), m, columns, product.ld(), {tile_.mb, tile_.nb}, "U");
-    factors_.apply(g, Side::left, Op::none, C);
-    g.wait();
-    C.bring_home();
-    return product;
-  }
-
- private:
-  HostMatrix<T> a_;
-  TileShape tile_;
-  TileMatrix<T> A_;
-  QrFactorization<T> factors_;
-};
-
 /// A = U1 U2 B' V2^T V1^T with B' bidiagonal, for a square A.
 template <class T>
 class Reduction {
  public:
-  Reduction(Graph& g, HostMatrix<T>& a, index_t half_width, bool vectors)
+  /// Overwrites A, in square_tile().
+  Reduction(Graph& g, TileMatrix<T> A, index_t half_width, bool vectors)
       : g_(g),
-        band_(g.runtime(), a.rows(), half_width, band_window(g.runtime(), a.rows(), half_width)),
-        tile_(eig_tile(g.runtime(), a.rows(), {.band = band_.half_width()})),
-        A_(TileMatrix<T>::map(g.runtime(), a.data(), a.rows(), a.rows(), a.ld(), tile_)),
+        band_(g.runtime(), A.n(), half_width, band_window(g.runtime(), A.n(), half_width)),
+        A_(std::move(A)),
         to_band_(reduce_to_upper_band(g, A_, band_, {.vectors = vectors})),
         chase_(band_to_bidiagonal(g, band_, {.vectors = vectors})) {}
 
+  index_t n() const { return A_.n(); }
   index_t half_width() const { return band_.half_width(); }
   /// Return the diagonals of B'. They wait.
   std::vector<T> diagonal() const { return chase_.diagonal(); }
@@ -166,7 +126,6 @@ class Reduction {
  private:
   Graph& g_;
   UpperBand<T> band_;
-  TileShape tile_;
   TileMatrix<T> A_;
   UpperBandReduction<T> to_band_;
   BidiagonalChase<T> chase_;
@@ -194,41 +153,80 @@ std::vector<double> bisected_values(Runtime& runtime, const std::vector<T>& d, c
 /// Smallest order of a matrix whose B' is decomposed on GPUs.
 constexpr index_t on_gpus_from = 512;
 
-/// Computes values and vectors of A from those of B' on GPUs, which keep the vectors.
+/// Vectors in host memory, whose pages all cores touch first, and that memory in tiles.
+template <class T>
+class Vectors {
+ public:
+  Vectors(Runtime& runtime, index_t n, index_t k, const char* name) : home_(parallel_zeros<T>(n, k)) {
+    const index_t wide = std::max<index_t>(eigenvectors_tile(runtime, n, k), 1);
+    tiles_.emplace(TileMatrix<T>::map(runtime, home_.data(), n, k, home_.ld(), {n, wide}, name));
+  }
+  const TileMatrix<T>& tiles() const { return *tiles_; }
+  /// Copies the numbers of X, which has the same tiles. Waits.
+  void copy(const TileMatrix<double>& X) {
+    X.for_each_tile([&](const Tile<double>& tile, index_t, index_t column) {
+      const auto x = tile.read();
+      parallel_for(x.cols, 32, [&](index_t first, index_t end) {
+        for (index_t j = first; j < end; ++j)
+          for (index_t i = 0; i < x.rows; ++i) home_(i, column + j) = static_cast<T>(x(i, j));
+      });
+    });
+    tiles_->home_changed();
+  }
+  /// Inserts the transfer of the tiles to the host.
+  void bring_home(Graph& g) const {
+    tiles_->for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.bring_home(tile); });
+  }
+  /// Returns the matrix. Waits.
+  HostMatrix<T> take() {
+    tiles_->bring_home();
+    tiles_.reset();
+    return std::move(home_);
+  }
+
+ private:
+  HostMatrix<T> home_;
+  std::optional<TileMatrix<T>> tiles_;
+};
+
+/// Computes values and vectors of A from those of B' on GPUs. Memory for the vectors is prepared while they reduce A.
 template <class T>
 void finish_on_gpus(Graph& g, const Reduction<T>& reduction, int exponent, const SvdOptions& o, Svd<T>& result) {
   Runtime& runtime = g.runtime();
+  const index_t n = reduction.n();
+  const bool vectors = o.vectors != SvdVectors::none;
+  std::optional<Vectors<T>> left, right;
+  const auto prepare = [&](index_t k) { left.emplace(runtime, n, k, "U"), right.emplace(runtime, n, k, "V"); };
+  if (vectors && !o.range) prepare(o.largest.value_or(n));
   const std::vector<T> d = reduction.diagonal(), e = reduction.off_diagonal();
   g.wait();
-  const auto n = static_cast<index_t>(d.size());
   const auto [first, end] = set_values(result, bisected_values(runtime, d, e), exponent, o);
-  if (o.vectors == SvdVectors::none) return;
-  const index_t k = end - first, wide = std::max<index_t>(eigenvectors_tile(runtime, n, k), 1);
-  std::array<HostMatrix<T>, 2> home{HostMatrix<T>(n, k), HostMatrix<T>(n, k)};
+  if (!vectors) return;
+  const index_t k = end - first;
+  if (!left) prepare(k);
   if (k > 0) {
-    const TileMatrix<double> U(runtime, n, k, {n, wide}, "U"), V(runtime, n, k, {n, wide}, "V");
     const std::vector<double> diagonal(d.begin(), d.end()), above(e.begin(), e.end());
-    const SvdStatus status =
-        status_of(detail::bidiagonal_tree(runtime, diagonal, above, U, V, {.first = first, .values = false}).info);
-    if (!status.ok()) {
-      result.status = status;
-      return;
+    const auto find = [&, first = first](const TileMatrix<double>& U, const TileMatrix<double>& V) {
+      result.status =
+          status_of(detail::bidiagonal_tree(runtime, diagonal, above, U, V, {.first = first, .values = false}).info);
+    };
+    if constexpr (std::is_same_v<T, double>) {
+      find(left->tiles(), right->tiles());
+    } else {
+      const TileShape tile = left->tiles().tile_shape();
+      const TileMatrix<double> U(runtime, n, k, tile, "U"), V(runtime, n, k, tile, "V");
+      find(U, V);
+      if (result.status.ok()) left->copy(U), right->copy(V);
     }
-    for (const auto& [side, X, to] :
-         {std::tuple{Side::right, &V, home.data() + 1}, std::tuple{Side::left, &U, home.data()}}) {
-      if constexpr (std::is_same_v<T, double>) {
-        reduction.apply(side, *X);
-        g.wait();
-        X->copy_to(to->data(), to->ld());
-      } else {
-        HostMatrix<double> x(n, k);
-        X->copy_to(x.data(), x.ld());
-        *to = reduction.times(side, converted<T>(std::move(x)));
-      }
-    }
+    if (!result.status.ok()) return;
+    reduction.apply(Side::right, right->tiles());
+    right->bring_home(g);
+    reduction.apply(Side::left, left->tiles());
+    left->bring_home(g);
+    g.wait();
   }
-  result.u.emplace(std::move(home[0]));
-  result.v.emplace(std::move(home[1]));
+  result.u.emplace(left->take());
+  result.v.emplace(right->take());
 }
 
 /// Computes values and vectors of A from those of B' on cores.
@@ -246,6 +244,26 @@ void finish_on_cores(Graph& g, const Reduction<T>& reduction, int exponent, cons
   result.u.emplace(reduction.times(Side::left, columns_of(std::move(*inner.u), first, end)));
 }
 
+index_t half_width_of(const Runtime& runtime, const SvdOptions& o) {
+  const index_t band = o.band > 0 ? o.band : band_half_width(runtime);
+  return runtime.cpus() == 0 ? std::min(band, kernels::largest_gpu_half_width) : band;
+}
+
+/// Returns the tiles of a square A that Reduction overwrites.
+TileShape square_tile(const Runtime& runtime, index_t n, index_t half_width) {
+  return eig_tile(runtime, n, {.band = std::clamp<index_t>(half_width, 1, std::max<index_t>(n - 1, 1))});
+}
+
+/// Decomposes a square A 2^-exponent, in square_tile(), which is overwritten.
+template <class T>
+void by_two_stages(Graph& g, TileMatrix<T> A, int exponent, const SvdOptions& o, Svd<T>& result) {
+  const Runtime& runtime = g.runtime();
+  const Reduction<T> reduction(g, std::move(A), half_width_of(runtime, o), o.vectors != SvdVectors::none);
+  result.half_width = reduction.half_width();
+  const bool gpus = runtime.gpus() > 0 && runtime.cpus() > 0 && runtime.ranks() == 1 && reduction.n() >= on_gpus_from;
+  (gpus ? finish_on_gpus<T> : finish_on_cores<T>)(g, reduction, exponent, o, result);
+}
+
 /// Decomposes a square matrix, or a tall one after its QR factorization.
 template <class T>
 void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, const SvdOptions& o, Svd<T>& result) {
@@ -257,24 +275,47 @@ void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, const SvdOptions& o,
     tall.emplace(g, std::move(a));
     a = tall->triangle(g);
   }
-  index_t band = o.band > 0 ? o.band : band_half_width(runtime);
-  if (runtime.cpus() == 0) band = std::min(band, kernels::largest_gpu_half_width);
-  const Reduction<T> reduction(g, a, band, o.vectors != SvdVectors::none);
-  result.half_width = reduction.half_width();
-  const bool gpus = runtime.gpus() > 0 && runtime.cpus() > 0 && runtime.ranks() == 1 && n >= on_gpus_from;
-  (gpus ? finish_on_gpus<T> : finish_on_cores<T>)(g, reduction, exponent, o, result);
+  by_two_stages(g,
+                TileMatrix<T>::map(runtime, a.data(), n, n, a.ld(), square_tile(runtime, n, half_width_of(runtime, o))),
+                exponent, o, result);
   if (tall && result.u)
     result.u.emplace(tall->times(g, *result.u, o.vectors == SvdVectors::all ? m : result.u->cols()));
 }
 
-/// Decomposes a matrix in host memory. With `here`, only on the calling thread.
+/// Inserts the copy of A 2^-exponent to tiles of GPUs. A has one tile or tiles of this shape.
 template <class T>
-Svd<T> decompose(Graph* g, const WorkerCounts& workers, const MatrixView<const T>& a, const SvdOptions& o) {
+TileMatrix<T> scaled_on_gpus(Graph& g, const TileMatrix<T>& A, TileShape tile, int exponent) {
+  TileMatrix<T> scaled(g.runtime(), A.m(), A.n(), tile, "A");
+  for (index_t j = 0; j < scaled.nt(); ++j) {
+    const index_t column = j * tile.nb;
+    const Priority where = on_gpu_number(static_cast<std::size_t>(j));  // as the reduction deals the tiles
+    g.insert<kernels::CopyBlock<T, Out>>(
+        where, {.a_column = column % A.tile_shape().nb, .rows = A.m(), .columns = scaled(0, j).cols()},
+        A(0, column / A.tile_shape().nb), scaled(0, j));
+    if (exponent != 0) g.insert<kernels::ScalePowerOfTwo<T>>(where, {-exponent}, scaled(0, j));
+  }
+  return scaled;
+}
+
+/// Decomposes a matrix in host memory. With `here`, only on the calling thread.
+///
+/// tile   the same matrix if it is one tile; may be null
+template <class T>
+Svd<T> decompose(Graph* g, const WorkerCounts& workers, const MatrixView<const T>& a, const SvdOptions& o,
+                 const TileMatrix<T>* tile = nullptr) {
   Svd<T> result;
-  ScaledTall<T> scaled(a);
-  result.status = scaled.status;
+  const detail::Magnitude<T> size(a);
+  result.status = size.status;
   if (!result.status.ok()) return result;
   result.method = g == nullptr ? SvdMethod::lapack : svd_method(workers, a.shape(), o);
+  if (result.method == SvdMethod::two_stage && workers.gpus > 0 && a.rows == a.cols && a.rows > 0 &&
+      g->runtime().ranks() == 1) {  // the host copies nothing
+    const TileShape shape = square_tile(g->runtime(), a.rows, half_width_of(g->runtime(), o));
+    const TileMatrix<T> A = tile != nullptr ? *tile : a.in_tiles(g->runtime(), shape);
+    by_two_stages(*g, scaled_on_gpus(*g, A, shape, size.exponent), size.exponent, o, result);
+    return result;
+  }
+  ScaledTall<T> scaled(a, size);
   if (result.method == SvdMethod::lapack)
     by_lapack(std::move(scaled.a), scaled.exponent, o, g == nullptr ? 1 : std::max(workers.cpus, 1), result);
   else
@@ -318,28 +359,36 @@ double svd_flops(index_t m, index_t n, SvdVectors vectors) {
 template <class T>
 Svd<T> svd(Graph& g, const TileMatrix<T>& A, const SvdOptions& options) {
   check({A.m(), A.n()}, options);
+  if (A.mt() == 1 && A.nt() == 1) {
+    const auto a = A(0, 0).read();
+    return decompose<T>(&g, g.runtime(), MatrixView<const T>(a.data, {a.rows, a.cols}, a.ld), options, &A);
+  }
   HostMatrix<T> a(A.m(), A.n());
   A.copy_to(a.data(), a.ld());
   return decompose<T>(&g, g.runtime(), MatrixView<T>(a), options);
 }
 
 template <class T>
+Svd<T> svd(Graph& g, MatrixView<T> a, const SvdOptions& options) {
+  check(a.shape(), options);
+  if (a.device >= 0) return svd(g, a.in_one_tile(g.runtime()), options);
+  return decompose<T>(&g, g.runtime(), a, options);
+}
+
+template <class T>
 Svd<T> svd(Runtime& runtime, MatrixView<T> a, const SvdOptions& options) {
   check(a.shape(), options);
-  if (a.device >= 0) {
-    Graph g(runtime);
-    return svd(g, a.in_one_tile(runtime), options);
-  }
   const double products =
       static_cast<double>(std::max(a.rows, a.cols)) * static_cast<double>(a.rows) * static_cast<double>(a.cols);
   if (options.method == SvdMethod::automatic && runs_here(runtime, products, largest_factored_here, a))
     return decompose<T>(nullptr, runtime, a, options);
   Graph g(runtime);
-  return decompose<T>(&g, runtime, a, options);
+  return svd(g, a, options);
 }
 
 #define TESELA_INSTANTIATE(T)                                      \
   template Svd<T> svd(Runtime&, MatrixView<T>, const SvdOptions&); \
+  template Svd<T> svd(Graph&, MatrixView<T>, const SvdOptions&);   \
   template Svd<T> svd(Graph&, const TileMatrix<T>&, const SvdOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

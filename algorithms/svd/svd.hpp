@@ -84,7 +84,9 @@ struct Svd {
 template <class T>
 Svd<T> svd(Runtime& runtime, MatrixView<T> a, const SvdOptions& options = {});
 
-/// Computes it for a matrix in any tiles, with the options of a graph.
+/// Compute it with the options of a graph, the second one for a matrix in any tiles.
+template <class T>
+Svd<T> svd(Graph& g, MatrixView<T> a, const SvdOptions& options = {});
 template <class T>
 Svd<T> svd(Graph& g, const TileMatrix<T>& A, const SvdOptions& options = {});
 

@@ -12,38 +12,55 @@
 
 namespace tesela::detail {
 
+/// The exponent that scales A such that its largest element has size 1, or a status with the first column's first
+/// element that is not finite.
+template <class T>
+struct Magnitude {
+  int exponent = 0;
+  SvdStatus status;
+
+  explicit Magnitude(const MatrixView<const T>& a) {
+    struct Found {
+      T largest = 0;
+      index_t row = -1;
+    };
+    std::vector<Found> columns(static_cast<std::size_t>(a.cols));
+    parallel_for(a.cols, 32, [&](index_t first, index_t end) {
+      for (index_t j = first; j < end; ++j) {
+        Found found;
+        for (index_t i = 0; i < a.rows; ++i) {
+          const T size = std::abs(a.data[i + j * a.ld]);
+          if (!std::isfinite(size) && found.row < 0) found.row = i;
+          found.largest = std::max(found.largest, size);
+        }
+        columns[static_cast<std::size_t>(j)] = found;
+      }
+    });
+    T largest = 0;
+    for (index_t j = 0; j < a.cols; ++j) {
+      const Found& found = columns[static_cast<std::size_t>(j)];
+      if (found.row >= 0 && status.ok()) status = {SvdStatus::Verdict::not_finite, found.row, j};
+      largest = std::max(largest, found.largest);
+    }
+    if (status.ok() && largest > 0) exponent = std::ilogb(largest);
+  }
+};
+
 /// A or A^T, whichever has no fewer rows than columns, times 2^-exponent, so that its elements have size 1.
 template <class T>
 struct ScaledTall {
   HostMatrix<T> a;
   bool transposed;
-  int exponent = 0;
+  int exponent;
   SvdStatus status;
 
-  explicit ScaledTall(const MatrixView<const T>& given)
-      : a(std::max(given.rows, given.cols), std::min(given.rows, given.cols)), transposed(given.rows < given.cols) {
-    struct Found {
-      T largest = 0;
-      index_t row = -1;
-    };
-    std::vector<Found> columns(static_cast<std::size_t>(given.cols));
-    parallel_for(given.cols, 32, [&](index_t first, index_t end) {
-      for (index_t j = first; j < end; ++j)
-        for (index_t i = 0; i < given.rows; ++i) {
-          Found& found = columns[static_cast<std::size_t>(j)];
-          const T size = std::abs(given.data[i + j * given.ld]);
-          if (!std::isfinite(size) && found.row < 0) found.row = i;
-          found.largest = std::max(found.largest, size);
-        }
-    });
-    T largest = 0;
-    for (index_t j = 0; j < given.cols; ++j) {
-      const Found& found = columns[static_cast<std::size_t>(j)];
-      if (found.row >= 0 && status.ok()) status = {SvdStatus::Verdict::not_finite, found.row, j};
-      largest = std::max(largest, found.largest);
-    }
+  explicit ScaledTall(const MatrixView<const T>& given) : ScaledTall(given, Magnitude<T>(given)) {}
+  ScaledTall(const MatrixView<const T>& given, const Magnitude<T>& size)
+      : a(std::max(given.rows, given.cols), std::min(given.rows, given.cols)),
+        transposed(given.rows < given.cols),
+        exponent(size.exponent),
+        status(size.status) {
     if (!status.ok()) return;
-    exponent = largest > 0 ? std::ilogb(largest) : 0;
     // The factor 2^-exponent may not be a number of T.
     const T near = std::ldexp(T(1), -exponent / 2), far = std::ldexp(T(1), -exponent - (-exponent / 2));
     parallel_for(given.cols, 32, [&](index_t first, index_t end) {

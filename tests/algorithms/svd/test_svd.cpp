@@ -105,6 +105,18 @@ TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]",
   solve_and_check(workers, svd_matrix<TestType>({600, 600}, "uniform", 4),
                   {.method = SvdMethod::two_stage, .band = 100});
   solve_and_check(workers, svd_matrix<TestType>({2100, 2100}, "uniform", 6), {});
+  HostMatrix<TestType> a = svd_matrix<TestType>({600, 600}, "uniform", 4);
+  const std::vector<double> all = reference_singular_values(a);
+  const Svd<TestType> part =
+      svd(workers, MatrixView(a), {.method = SvdMethod::two_stage, .range = std::pair{all[400], all[100]}});
+  REQUIRE(part.status.ok());
+  CHECK(std::abs(std::ssize(part.values) - 300) <= 2);
+  CHECK(part.u->shape() == Shape{600, std::ssize(part.values)});
+  const SvdBounds bounds = svd_bounds<TestType>(600, 600);
+  const SvdError error = svd_error(a, part.values, *part.u, *part.v);
+  CHECK(error.orthogonality_u <= bounds.orthogonality);
+  CHECK(error.orthogonality_v <= bounds.orthogonality);
+  CHECK(error.residual * (part.values.front() / part.norm) <= bounds.value);
 }
 
 CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "", float, double) {
@@ -224,6 +236,22 @@ WORKERS_TEST_CASE("svd reads tiles of any shape and memory with a leading dimens
   HostMatrix<double> padded =
       filled<double>({m + 3, n}, [&](index_t i, index_t j) { return i < m ? a(i, j) : poison; });
   check(a, svd(runtime, MatrixView<double>(padded.data(), {m, n}, m + 3), options), options, reference);
+}
+
+WORKERS_TEST_CASE("svd reads a matrix of one tile in place, more than once, and does not change it", "") {
+  const index_t n = 80;
+  HostMatrix<double> a = svd_matrix<double>({n, n}, "uniform", 2);
+  for (index_t k = 0; k < a.size(); ++k) a.data()[k] *= 64;  // so that it is scaled
+  const HostMatrix<double> before = a.clone();
+  const std::vector<double> reference = reference_singular_values(before);
+  const SvdOptions options{.method = SvdMethod::two_stage};
+  Graph g(runtime);
+  {
+    const auto A = TileMatrix<double>::map(runtime, a.data(), n, n, n, {n, n});
+    for (int time = 0; time < 2; ++time) check(before, svd(g, A, options), options, reference);
+  }
+  check(before, svd(g, MatrixView(a), options), options, reference);
+  CHECK(std::equal(before.data(), before.data() + before.size(), a.data()));
 }
 
 CORES_TEST_CASE("svd refuses wrong options", "") {

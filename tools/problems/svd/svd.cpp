@@ -40,10 +40,7 @@ Solver<Svd<T>> by_graph(SvdProblem<T>& p, SvdMethod method) {
   const auto run = [&p, found, method](Graph* g) {
     SvdOptions options = p.options;
     options.method = method;
-    const index_t m = p.a.rows(), n = p.a.cols();
-    const auto A =
-        TileMatrix<T>::map(*p.runtime, p.a.data(), m, n, p.a.ld(), {std::max<index_t>(m, 1), std::max<index_t>(n, 1)});
-    *found = svd(*g, A, options);
+    *found = svd(*g, MatrixView<T>(p.a), options);
   };
   return {[found] { *found = {}; }, run, {}, [found] { return std::move(*found); }};
 }
