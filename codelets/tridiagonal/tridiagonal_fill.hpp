@@ -31,7 +31,7 @@ struct TridiagonalRow {
 /// Row i of generated matrix number `system`; the same for every tiling, layout and device.
 template <class T>
 struct TridiagonalGenerator {
-  using Real = real_t<T>;
+  using Real = real_t<T>;  ///< of the magnitudes
   TridiagonalKind kind = TridiagonalKind::uniform;
   index_t n = 0;           ///< order
   std::uint64_t seed = 0;  ///< of random numbers

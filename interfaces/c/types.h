@@ -27,11 +27,11 @@ typedef struct tesela_qr tesela_qr;          ///< the Q of a QR factorization
 
 /// Complex numbers of the functions c and z; C and C++ keep them in the same bytes.
 #ifdef __cplusplus
-typedef std::complex<float> tesela_complex_float;
-typedef std::complex<double> tesela_complex_double;
+typedef std::complex<float> tesela_complex_float;    ///< two floats
+typedef std::complex<double> tesela_complex_double;  ///< two doubles
 #else
-typedef float _Complex tesela_complex_float;
-typedef double _Complex tesela_complex_double;
+typedef float _Complex tesela_complex_float;    ///< two floats
+typedef double _Complex tesela_complex_double;  ///< two doubles
 #endif
 
 /// Options of the workers. Members that are 0 or NULL leave the choice to StarPU's variables and the machine.

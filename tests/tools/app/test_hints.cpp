@@ -124,7 +124,8 @@ TEST_CASE("values of other tools are accepted or named") {
   says({"trace", folder.path(), folder.path(), "--out", "compare.png"}, "'compare.png': a picture ends in .svg");
   for (const Words& words : {Words{"trace", folder.path()}, Words{"qr", "--n", "4"}})
     says(words + Words{"--report", "run.pdf"}, "'run.pdf': a page ends in .html or .htm");
-  says({"eig", "--n", "4", "--precision", "half"}, "eig: --precision: 'half' is none of s, d, c, z; see tesela eig --help");
+  says({"eig", "--n", "4", "--precision", "half"},
+       "eig: --precision: 'half' is none of s, d, c, z; see tesela eig --help");
   for (const char* const precision : {"single", "float32", "double", "float64"})
     CHECK(run_tesela({"lu", "--n", "4", "--precision", precision}).code == 0);
   says({"ols", t, "price", "~", "rooms"}, "ols: unexpected '~': quote a formula, as in \"y ~ x1 + x2\"");
