@@ -98,9 +98,13 @@ HostMatrix<double> by_steps(Graph& g, const Scaled& a, const Scaled& b, double l
   return {};
 }
 
-/// Returns ||A^T R + X B^T R||_F / (||A|| (||A|| ||X|| + ||B||)) with R = A X - B.
+/// Errors of the equation A^T R + X B^T R = 0, R = A X - B.
+struct EquationError {
+  double all = 0;     ///< in the Frobenius norm, over ||A|| (||A|| ||X|| + ||B||)
+  double column = 0;  ///< the largest of a column, over ||A|| (||A|| ||x|| + ||b||) + ||X|| ||B|| ||r||
+};
 template <class T>
-double equation_error(const Scaled& a, const Scaled& b, const HostMatrix<T>& of_data) {
+EquationError equation_error(const Scaled& a, const Scaled& b, const HostMatrix<T>& of_data) {
   const auto x = filled<double>(of_data.shape(), [&](index_t i, index_t j) {
     return std::ldexp(static_cast<double>(of_data(i, j)), a.exponent - b.exponent);
   });
@@ -109,8 +113,16 @@ double equation_error(const Scaled& a, const Scaled& b, const HostMatrix<T>& of_
   HostMatrix<double> sum = product(Op::transpose, Op::none, a.a, rest);
   add(std::ldexp(1, 2 * (b.exponent - a.exponent)),
       product(Op::none, Op::none, x, product(Op::transpose, Op::none, b.a, rest)), sum);
-  const double size = a.norm * (a.norm * euclidean_norm(x.size(), x.data()) + b.norm);
-  return size > 0 ? euclidean_norm(sum.size(), sum.data()) / size : 0;
+  const auto over = [](double error, double size) { return size > 0 ? error / size : 0; };
+  const double of_x = euclidean_norm(x.size(), x.data());
+  EquationError error{over(euclidean_norm(sum.size(), sum.data()), a.norm * (a.norm * of_x + b.norm))};
+  const double coupled = std::ldexp(of_x * b.norm, 2 * (b.exponent - a.exponent));
+  for (index_t j = 0; j < x.cols(); ++j) {
+    const auto norm = [j](const HostMatrix<double>& c) { return euclidean_norm(c.rows(), c.data() + j * c.ld()); };
+    const double size = a.norm * (a.norm * norm(x) + norm(b.a)) + coupled * norm(rest);
+    error.column = std::max(error.column, over(norm(sum), size));
+  }
+  return error;
 }
 
 /// Returns the triangle of [A B], or [A B] itself if it has no more rows than columns, in double precision.
@@ -173,7 +185,9 @@ TlsError tls_error(const HostMatrix<double>& m, const HostMatrix<T>& x) {
   const HostMatrix<double> inside = product(Op::none, Op::none, z, product(Op::transpose, Op::none, z, gradient));
   for (index_t k = 0; k < gradient.size(); ++k) gradient.data()[k] -= inside.data()[k];
   error.invariance += euclidean_norm(gradient.size(), gradient.data()) / (error.norm * error.norm);
-  if (is_small(b, a)) error.invariance = std::max(error.invariance, equation_error(a, b, x));
+  const EquationError equation = equation_error(a, b, x);
+  error.column = equation.column;
+  if (is_small(b, a)) error.invariance = std::max(error.invariance, equation.all);
   error.correction = std::ldexp(euclidean_norm(mz.size(), mz.data()), scaled.exponent);
   error.norm = std::ldexp(error.norm, scaled.exponent);
   return error;
@@ -234,7 +248,8 @@ TotalLeastSquares<T> tls(Graph& g, MatrixView<T> a, MatrixView<T> b, const TlsOp
   const TlsError error = tls_error(reduced, answer.X);
   const double missed = error.norm > 0 ? std::abs(error.correction - answer.correction) / error.norm : 0;
   answer.backward_error = {std::max(error.invariance, missed), rounding_bound<T>(std::max(m, all))};
-  if (!answer.backward_error.good()) answer.status = TlsStatus::inaccurate;
+  answer.column_error = {error.column, std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()))};
+  if (!answer.backward_error.good() || !answer.column_error.good()) answer.status = TlsStatus::inaccurate;
   for (index_t j = 0; options.intercept && j < r; ++j) {
     double& constant = answer.intercepts.emplace_back(means[at(n + j)]);
     for (index_t i = 0; i < n; ++i) constant -= means[at(i)] * static_cast<double>(answer.X(i, j));

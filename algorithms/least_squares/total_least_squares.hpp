@@ -37,6 +37,7 @@ struct TotalLeastSquares {
   double correction = 0;             ///< ||[E F]||_F, the norm of the r smallest values
   double gap = 0;                    ///< value n minus value n + 1, over the largest; the errors of X grow as 1 / gap
   Measured backward_error = {};      ///< of the triangle of [A B], as tls_error has it; NaN if not finite
+  Measured column_error = {};        ///< of the worst column of X, as tls_error has it
 };
 
 /// Solves total least squares: (A + E) X = B + F with the least ||[E F]||_F, for errors of one size in A and B.
@@ -62,6 +63,9 @@ struct TlsError {
   /// ||M^T M Z - Z Z^T M^T M Z||_F / ||M||_F^2: 0 exactly if Z spans singular vectors. If B is small relative to A, at
   /// least ||A^T R + X B^T R||_F / (||A|| (||A|| ||X|| + ||B||)), R = A X - B, which is 0 for the same X.
   double invariance = 0;
+  /// The largest ||A^T r + X B^T r|| of a column r of R over ||A|| (||A|| ||x|| + ||b||) + ||X|| ||B|| ||r||: columns
+  /// of B that are much smaller than others may lose all digits of X without an effect on `invariance`.
+  double column = 0;
   double correction = 0;  ///< ||M Z||_F, the norm of the least [E F] for this X
   double norm = 0;        ///< ||M||_F
 };

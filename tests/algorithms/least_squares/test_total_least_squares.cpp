@@ -163,3 +163,32 @@ TEST_CASE("x of a small B has all digits, and a wrong one is inaccurate") {
     CHECK(tls_error(whole, found.X).invariance > 1e-9);
   }
 }
+
+TEST_CASE("a column of X without digits is inaccurate beside one with all digits") {
+  const Matrix a = random(40, 3, 16), b = random(40, 2, 17);
+  for (const double factor : {1.0, 1e-3, 1e-6, 1e-9, 1e-13, 1e-15, 1e-20, 1e-40}) {
+    CAPTURE(factor);
+    const Matrix graded = made(40, 2, [&](index_t i, index_t j) { return (j == 0 ? 1 : factor) * b(i, j); });
+    const auto found = solve<double>(a, graded);
+    if (factor >= 1e-9) CHECK(found.status == TlsStatus::ok);
+    if (found.status != TlsStatus::ok) {
+      CHECK(found.status == TlsStatus::inaccurate);
+      continue;
+    }
+    // A^T R + X B^T R = 0 in the second column, R = A X - B, all over the factor.
+    std::vector<double> rest(40);
+    for (index_t l = 0; l < 40; ++l) {
+      double sum = -b(l, 1);
+      for (index_t k = 0; k < 3; ++k) sum += a(l, k) * (found.X(k, 1) / factor);
+      rest[static_cast<std::size_t>(l)] = sum;
+    }
+    for (index_t i = 0; i < 3; ++i) {
+      double gradient = 0;
+      for (index_t l = 0; l < 40; ++l) {
+        const double r = rest[static_cast<std::size_t>(l)];
+        gradient += a(l, i) * r + (found.X(i, 0) * graded(l, 0) + found.X(i, 1) * graded(l, 1)) * r;
+      }
+      CHECK(std::abs(gradient) <= 1e-5);
+    }
+  }
+}

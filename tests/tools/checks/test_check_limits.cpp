@@ -66,6 +66,7 @@ const std::map<std::string, double>& limits() {
       {"share_error", pca.value},
       {"score_error", pca.value},
       {"invariance", rounding},
+      {"column_error", std::sqrt(static_cast<double>(std::numeric_limits<float>::epsilon()))},
       {"correction_error", rounding},
       {"scaled_error", product_bound<float>(most)},
       // glm, wls, lse, nnls. The optimality: times the condition of B2.

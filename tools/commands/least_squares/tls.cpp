@@ -81,6 +81,7 @@ void report_errors(const TlsData<T>& data, const TotalLeastSquares<T>& answer, R
   const TlsError error = tls_error(both, answer.X);
   const double bound = answer.backward_error.bound;
   report.check("invariance", Measured{error.invariance, bound});
+  report.check("column_error", Measured{error.column, answer.column_error.bound});
   report.check("correction_error",
                Measured{error.norm > 0 ? std::abs(error.correction - answer.correction) / error.norm : 0, bound});
 }
