@@ -3,10 +3,12 @@
 #include <tesela/runtime/device_memory.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/matrix_view.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 // The diagonal of a Hermitian matrix in memory.
@@ -23,14 +25,18 @@ std::vector<T> diagonal_of(const MatrixView<T>& a) {
   return diagonal;
 }
 
-/// Throws ArgumentError for the first element of a Hermitian matrix's diagonal that is not real.
+/// Throws ArgumentError for the first element of a Hermitian matrix's diagonal that is not real up to the rounding
+/// errors of a product of order n, 10 sqrt(n) eps.
 template <class T>
 void require_real(const char* routine, const std::vector<T>& diagonal) {
-  if constexpr (is_complex<T>)
+  if constexpr (is_complex<T>) {
+    using Real = real_t<T>;
+    const Real rounding = 10 * std::sqrt(static_cast<Real>(diagonal.size())) * std::numeric_limits<Real>::epsilon();
     for (std::size_t i = 0; i < diagonal.size(); ++i)
-      require(diagonal[i].imag() == 0 || std::isnan(diagonal[i].imag()), routine, "A", "its element [", i, ", ", i,
-              "] (from zero) has the imaginary part ", diagonal[i].imag(),
+      require(!(std::abs(diagonal[i].imag()) > rounding * std::abs(diagonal[i].real())), routine, "A", "its element [",
+              i, ", ", i, "] (from zero) has the imaginary part ", shortest(diagonal[i].imag()),
               ", and a Hermitian matrix has a real diagonal");
+  }
 }
 
 }  // namespace tesela::detail

@@ -20,13 +20,14 @@
 namespace tesela::cli {
 namespace {
 
-/// Errors of U that one pass over its rows and A's measures, in double precision.
+/// Errors of U that one pass over its rows and A's measures, in double precision, with A scaled to a norm near 1.
 template <class T>
 class RowErrors {
  public:
   RowErrors(const StreamedSvd<T>& found, index_t n)
       : found_(found),
         rank_(found.u.n),
+        exponent_(found.norm > 0 && std::isfinite(found.norm) ? std::ilogb(found.norm) : 0),
         gram_(HostMatrix<double>::zeros(rank_, rank_)),
         product_(HostMatrix<double>::zeros(n, rank_)),
         squares_(static_cast<std::size_t>(rank_)) {}
@@ -36,13 +37,13 @@ class RowErrors {
     if (rank_ == 0) return;
     const index_t n = a.cols();
     HostMatrix<double> wide_a(rows, n), wide_u(rows, rank_), rest(rows, rank_), v(n, rank_);
-    const auto copy = [](const HostMatrix<T>& from, HostMatrix<double>& to) {
+    const auto copy = [](const HostMatrix<T>& from, int exponent, HostMatrix<double>& to) {
       for (index_t j = 0; j < to.cols(); ++j)
-        for (index_t i = 0; i < to.rows(); ++i) to(i, j) = static_cast<double>(from(i, j));
+        for (index_t i = 0; i < to.rows(); ++i) to(i, j) = std::ldexp(static_cast<double>(from(i, j)), -exponent);
     };
-    copy(a, wide_a), copy(u, wide_u), copy(*found_.v, v);
+    copy(a, exponent_, wide_a), copy(u, 0, wide_u), copy(*found_.v, 0, v);
     for (index_t j = 0; j < rank_; ++j)
-      for (index_t i = 0; i < rows; ++i) rest(i, j) = wide_u(i, j) * found_.values[static_cast<std::size_t>(j)];
+      for (index_t i = 0; i < rows; ++i) rest(i, j) = wide_u(i, j) * value(j);
     blas::gemm<double>(Op::none, Op::none, rows, rank_, n, 1, wide_a.data(), rows, v.data(), n, -1, rest.data(), rows);
     for (index_t j = 0; j < rank_; ++j)
       for (index_t i = 0; i < rows; ++i) squares_[static_cast<std::size_t>(j)] += rest(i, j) * rest(i, j);
@@ -64,16 +65,19 @@ class RowErrors {
       const auto at = static_cast<std::size_t>(j);
       double sum = 0;
       for (index_t i = 0; i < product_.rows(); ++i)
-        sum += std::pow(product_(i, j) - static_cast<double>((*found_.v)(i, j)) * found_.values[at], 2);
-      const double off = std::sqrt(std::max(sum, squares_[at])) / found_.norm;
+        sum += std::pow(product_(i, j) - static_cast<double>((*found_.v)(i, j)) * value(j), 2);
+      const double off = std::sqrt(std::max(sum, squares_[at])) / std::ldexp(found_.norm, -exponent_);
       if (!(off <= worst)) worst = off;
     }
     return worst;
   }
 
  private:
+  double value(index_t j) const { return std::ldexp(found_.values[static_cast<std::size_t>(j)], -exponent_); }
+
   const StreamedSvd<T>& found_;
   index_t rank_;
+  int exponent_;
   HostMatrix<double> gram_, product_;
   std::vector<double> squares_;
 };

@@ -41,7 +41,8 @@ void make_whole(const SymmetricFile& file, index_t k, const Block<T>& a, Asymmet
       10 * std::sqrt(static_cast<double>(a.rows)) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   constexpr real_t<T> half = 0.5;
   for (index_t j = 0; j < a.rows; ++j) {
-    if (file.symmetrize) a(j, j) = real_part(a(j, j));
+    if (file.symmetrize || size(a(j, j) - T(real_part(a(j, j)))) <= rounding * size(T(real_part(a(j, j)))))
+      a(j, j) = real_part(a(j, j));
     for (index_t i = j + 1; i < a.rows; ++i) {
       const T lower = a(i, j), upper = conj(a(j, i));  // both as elements of the lower triangle
       if (lower == upper) continue;
