@@ -20,7 +20,7 @@ std::string simulator() {
   const std::string program = program_beside_this("tesela-simulated");
   if (!std::filesystem::exists(program))
     throw EnvironmentError(
-        "predict needs the simulator " + program +
+        "predict and tune need the simulator " + program +
         ": run scripts/setup --simgrid, then cmake --preset release -D TESELA_SIMGRID=ON and cmake --build build "
         "--target tesela_simulated");
   return program;
