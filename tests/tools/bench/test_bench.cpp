@@ -345,7 +345,7 @@ TEST_CASE("GPU benchmarks check and time their peers on a device", "[gpu]") {
 TEST_CASE("an interrupted bench leaves the rows that it has measured") {
   const TemporaryFolder folder;
   ProcessOptions options;
-  options.interrupt_after = 6;
+  options.interrupt_after = 9;
   const Outcome run = run_tesela({"bench", "qr", "-n", "64,4000", "--repeat", "20", "--ncuda", "0", "--methods",
                                   "tesela", "--out", folder.path(), "--name", "q"},
                                  options);
