@@ -65,7 +65,7 @@ double fastest(const SimulatedMachine& machine, const std::vector<std::string>& 
 
 /// Returns the platform of SimGrid: a link for each pair of memories. All transfers from a GPU to other GPUs also share
 /// one link, and so do all to it, as through a switch. A GPU runs the tasks of all its streams at full speed, since the
-/// models' times include what the streams take from each other.
+/// models' times include the slowdown by other streams.
 std::string platform(const SimulatedMachine& machine, const std::vector<std::string>& nodes) {
   std::ostringstream text;
   text.precision(17);

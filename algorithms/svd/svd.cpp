@@ -132,7 +132,7 @@ class Reduction {
 };
 
 /// Returns the singular values of B', descending, by bisection on GPUs: the nonnegative eigenvalues of the tridiagonal
-/// matrix with diagonal 0 and off-diagonal d1 e1 d2 …. Errors are a few eps ||B'||, as those of B'.
+/// matrix with diagonal 0 and off-diagonal d1 e1 d2 …. Errors are a few eps ||B'||, as B' has itself.
 template <class T>
 std::vector<double> bisected_values(Runtime& runtime, const std::vector<T>& d, const std::vector<T>& e) {
   const auto n = static_cast<index_t>(d.size());
@@ -189,7 +189,7 @@ class Vectors {
   std::optional<TileMatrix<T>> tiles_;
 };
 
-/// Computes values and vectors of A from those of B' on GPUs. Memory for the vectors is prepared while they reduce A.
+/// Decomposes B' on GPUs and computes A's values and vectors. Prepares memory for the vectors while GPUs reduce A.
 template <class T>
 void finish_on_gpus(Graph& g, const Reduction<T>& reduction, int exponent, const SvdOptions& o, Svd<T>& result) {
   Runtime& runtime = g.runtime();
@@ -229,7 +229,7 @@ void finish_on_gpus(Graph& g, const Reduction<T>& reduction, int exponent, const
   result.v.emplace(right->take());
 }
 
-/// Computes values and vectors of A from those of B' on cores.
+/// Decomposes B' on cores and computes A's values and vectors.
 template <class T>
 void finish_on_cores(Graph& g, const Reduction<T>& reduction, int exponent, const SvdOptions& o, Svd<T>& result) {
   const bool vectors = o.vectors != SvdVectors::none;

@@ -7,7 +7,7 @@ namespace tesela::kernels {
 namespace small_svd {
 namespace {
 
-/// The matrices, of which each is m x n or, if `transposed`, its transpose.
+/// Matrices A of size m x n, or A^T if `transposed`.
 template <class T>
 struct Batch {
   int m, n;

@@ -85,7 +85,7 @@ template <OneNumber N>
 TESELA_INLINE N choose(bool which, const N& b, const N& a) {
   return which ? b : a;
 }
-/// Returns |x|, or the sum of the magnitudes of its parts, by which pivots are chosen.
+/// Returns |x|, of a complex x |Re x| + |Im x|. It decides between pivots.
 template <OneNumber N>
 TESELA_INLINE real_t<N> magnitude(N x) {
   if constexpr (is_complex<N>)

@@ -141,8 +141,8 @@ struct BulgeHop {
   }
 
   /// Computes E as reflect() does, D = (I - tau v v^T) D, the reflector of D's row `pivot`, whose vector u is stored,
-  /// and D = D (I - tau_u u u^T). Returns that reflector, and calls found(reflector, u(i)) as soon as it is known,
-  /// since the next hop waits for it. The pivot's row of D is (beta, 0, …) except for rounding errors.
+  /// and D = D (I - tau_u u u^T). Returns the reflector of the row, and calls found(reflector, u(i)) before it
+  /// applies it, since the next hop waits for it. The pivot's row of D is (beta, 0, …) except for rounding errors.
   template <class AnyTile, class Found>
   __device__ DeviceReflector<T> reflect_both(Tile& e, AnyTile& d, bool left, const T* x, const T* v, T tau, T* u,
                                              int pivot, int b, const Found& found) const {

@@ -26,7 +26,7 @@ struct Products {
   }
 };
 
-/// Writes the zeros and ones of V over R.
+/// Overwrites R with the zeros above the unit diagonal of V, and with this diagonal.
 template <class T>
 struct UnitLower {
   T* v;

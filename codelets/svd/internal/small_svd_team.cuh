@@ -188,7 +188,7 @@ struct TeamQr {
   }
 };
 
-/// Rotates the columns of X (n x n) until they are orthogonal, and those of J by the same rotations if `vectors`.
+/// Rotates the columns of X (n x n) until they are orthogonal; with `vectors` also rotates the columns of J.
 /// Returns whether they converged.
 template <class T, class Threads>
 __device__ bool orthogonalize(Threads& team, int n, const Numbers<T>& x, bool vectors, const Numbers<T>& turned) {
