@@ -25,12 +25,12 @@ SECTIONS = [
     ("Start", ["docs/which-function", "docs/tutorials/README"]),
     ("Problems", ["docs/least-squares", "docs/generalized-least-squares", "docs/simultaneous-equations",
                   "docs/factorizations", "docs/gemm", "docs/qr", "docs/givens", "docs/tall-skinny", "docs/tridiagonal",
-                  "docs/toeplitz", "docs/eigen", "docs/qr-iteration", "docs/mimo", "docs/schedules"]),
+                  "docs/toeplitz", "docs/eigen", "docs/svd", "docs/qr-iteration", "docs/mimo", "docs/schedules"]),
     ("Methods", ["docs/eigen-method", "docs/tridiagonal-method", "docs/toeplitz-method", "docs/mimo-method"]),
-    ("Use", ["docs/python", "docs/c", "docs/files", "docs/write-your-own", "docs/traces", "docs/runs", "docs/cluster",
-             "docs/debug-and-profile"]),
+    ("Use", ["docs/python", "docs/c", "docs/files", "docs/write-your-own", "docs/traces", "docs/predict", "docs/runs",
+             "docs/cluster", "docs/debug-and-profile"]),
     ("About", ["docs/benchmarks/README", "docs/architecture", "docs/tested-on", "docs/sources", "docs/licenses",
-               "KNOWN_PROBLEMS", "CHANGELOG", "CONTRIBUTING"]),
+               "docs/releasing", "KNOWN_PROBLEMS", "CHANGELOG", "CONTRIBUTING"]),
 ]
 
 
