@@ -251,6 +251,13 @@ namespace {
 
 constexpr index_t columns_of_b = 128;  // in a tile
 
+DirectSolve not_positive_at(index_t minor) {
+  DirectSolve result;
+  result.status = DirectStatus::not_positive;
+  result.place = minor;
+  return result;
+}
+
 }  // namespace
 
 template <class T>
@@ -270,6 +277,7 @@ template <class T>
 DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b) {
   const std::vector<T> diagonal = detail::diagonal_of(a);
   detail::require_real("cholesky_solve", diagonal);
+  if (const index_t place = detail::nan_imaginary_part(diagonal); place > 0) return not_positive_at(place);
   if (on_calling_thread(runtime, a, b)) return cholesky_solve_here<T>(a, diagonal, b);
   const TileShape tile = cholesky_tile(runtime, a.cols, a.device < 0, is_complex<T>);
   const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, {tile.mb, columns_of_b}, "B");
@@ -282,17 +290,19 @@ DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity
 
 template <class T>
 DirectSolve cholesky(Runtime& runtime, MatrixView<T> a, TileShape tile) {
-  if constexpr (is_complex<T>) detail::require_real("cholesky", detail::diagonal_of(a));
+  if constexpr (is_complex<T>) {
+    const std::vector<T> diagonal = detail::diagonal_of(a);
+    detail::require_real("cholesky", diagonal);
+    if (const index_t place = detail::nan_imaginary_part(diagonal); place > 0) return not_positive_at(place);
+  }
   if (on_calling_thread(runtime, a, a)) return cholesky_here<T>(a);
   const auto A =
       a.in_tiles(runtime, tile.mb > 0 ? tile : cholesky_tile(runtime, a.cols, a.device < 0, is_complex<T>), "A");
   Graph g(runtime);
-  DirectSolve factored;
-  factored.place = cholesky(g, A).minor();
-  if (factored.place > 0) factored.status = DirectStatus::not_positive;
+  const index_t minor = cholesky(g, A).minor();
   g.wait();
   A.bring_home();
-  return factored;
+  return minor > 0 ? not_positive_at(minor) : DirectSolve();
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                  \

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace tesela {
@@ -98,6 +99,18 @@ void set_rank(const Reduced& p, const Svd<double>& found, Regularized<double>& a
   answer.V = filled<double>({p.a.cols, answer.rank}, [&](index_t i, index_t j) { return (*found.v)(i, j); });
 }
 
+/// Returns the solution of min ||c - R x||^2 + root^2 ||x||^2 by the rows of R above root I. Its errors do not depend
+/// on the units of the columns, while errors of singular values are relative to the largest one. Returns nothing if the
+/// rows have no clearly full rank.
+std::optional<HostMatrix<double>> ridge_by_rows(Graph& g, const HostMatrix<double>& R, const double* c, double root) {
+  const index_t k = R.rows(), n = R.cols();
+  auto rows = filled<double>({k + n, n}, [&](index_t i, index_t j) { return i < k ? R(i, j) : i - k == j ? root : 0; });
+  auto right = filled<double>({k + n, 1}, [&](index_t i, index_t) { return i < k ? c[i] : 0; });
+  LeastSquares<double> solved = ols(g.runtime(), MatrixView<double>(rows), MatrixView<double>(right));
+  if (solved.status != SolveStatus::ok) return {};
+  return std::move(solved.X);
+}
+
 /// Solves the problem that is reduced to R.
 Regularized<double> solve(Graph& g, const Reduced& p, const RegularizedOptions& o) {
   const index_t k = p.R.rows(), n = p.a.cols, r = p.C.cols();
@@ -140,8 +153,8 @@ Regularized<double> solve(Graph& g, const Reduced& p, const RegularizedOptions& 
     fit.gcv = std::ldexp(values.gcv(fit.parameter), 2 * units[at(j)]);
     fit.effective_df = values.effective_df(fit.parameter);
     fit.residual_norm = std::ldexp(values.residual_norm(fit.parameter), units[at(j)]);
-    if (ridge && fit.parameter == 0 && rank < n) answer.status = SolveStatus::rank_deficient;
-    fit.root = ridge ? std::ldexp(std::sqrt(fit.parameter), unit) : 0;
+    fit.root = !ridge ? 0 : o.parameter ? root : std::ldexp(std::sqrt(fit.parameter), unit);
+    if (ridge && fit.root == 0 && rank < n) answer.status = SolveStatus::rank_deficient;
     const auto in_data = [&](double parameter) { return ridge ? std::ldexp(parameter, 2 * unit) : parameter; };
     fit.parameter = o.parameter && ridge ? *o.parameter : in_data(fit.parameter);
     for (GcvPoint& point : fit.curve) point = {in_data(point.parameter), std::ldexp(point.gcv, 2 * units[at(j)])};
@@ -150,8 +163,21 @@ Regularized<double> solve(Graph& g, const Reduced& p, const RegularizedOptions& 
   if (rank > 0 && r > 0)
     blas::gemm<double>(Op::none, Op::none, n, r, rank, 1, answer.V.data(), answer.V.ld(), weighted.data(),
                        weighted.ld(), 0, answer.X.data(), answer.X.ld());
-  for (index_t j = 0; j < r; ++j)
+  // Values of this size or larger, with lambda, give X with at least eight digits.
+  const double least = k < n || found.values.empty() ? 0 : found.values.back(),
+               exact = 1e8 * static_cast<double>(n) * std::numeric_limits<double>::epsilon() * found.norm;
+  for (index_t j = 0; j < r; ++j) {
     for (index_t i = 0; i < n; ++i) answer.X(i, j) = std::ldexp(answer.X(i, j), units[at(j)] - unit);
+    RegularizedFit& fit = answer.fits[at(j)];
+    if (fit.root == 0 || o.reduction.rcond > 0 || std::hypot(least, fit.root) > exact) continue;
+    const double* const right = c.data() + j * k;
+    const auto x = ridge_by_rows(g, p.R, right, fit.root);
+    if (!x) continue;
+    for (index_t i = 0; i < n; ++i) answer.X(i, j) = std::ldexp((*x)(i, 0), units[at(j)]);
+    std::vector<double> residual(right, right + k);
+    blas::gemm<double>(Op::none, Op::none, k, 1, n, -1, p.R.data(), p.R.ld(), x->data(), n, 1, residual.data(), k);
+    fit.residual_norm = std::hypot(p.rest[at(j)], std::ldexp(euclidean_norm(k, residual.data()), units[at(j)]));
+  }
   if (!all_finite(answer.X)) return without_solution<double>(r);
   answer.backward_error = {0, p.bound, 2 * answer.cut};
   if (k == 0 || n == 0) return answer;

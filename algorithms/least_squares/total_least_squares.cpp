@@ -242,9 +242,9 @@ TotalLeastSquares<T> tls(Graph& g, MatrixView<T> a, MatrixView<T> b, const TlsOp
     if (!all_finite(answer.X)) return without(TlsStatus::not_finite);
     if (first < n) answer.status = TlsStatus::not_unique;
   }
-  double squares = 0;
-  for (index_t i = n; i < all; ++i) squares += ratios[at(i)] * ratios[at(i)];
-  answer.correction = std::sqrt(squares) * found.norm;
+  double rest = 0;  // squares would underflow
+  for (index_t i = n; i < all; ++i) rest = std::hypot(rest, ratios[at(i)]);
+  answer.correction = rest * found.norm;
   const TlsError error = tls_error(reduced, answer.X);
   const double missed = error.norm > 0 ? std::abs(error.correction - answer.correction) / error.norm : 0;
   answer.backward_error = {std::max(error.invariance, missed), rounding_bound<T>(std::max(m, all))};

@@ -39,4 +39,14 @@ void require_real(const char* routine, const std::vector<T>& diagonal) {
   }
 }
 
+/// Returns the position, from 1 on, of the first element of a Hermitian matrix's diagonal whose imaginary part is NaN;
+/// 0 if none is. A factorization reads only the real parts.
+template <class T>
+index_t nan_imaginary_part(const std::vector<T>& diagonal) {
+  if constexpr (is_complex<T>)
+    for (std::size_t i = 0; i < diagonal.size(); ++i)
+      if (std::isnan(diagonal[i].imag())) return static_cast<index_t>(i) + 1;
+  return 0;
+}
+
 }  // namespace tesela::detail

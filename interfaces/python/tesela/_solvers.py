@@ -118,7 +118,8 @@ def solve_all(a: ArrayLike, b: ArrayLike, structure: str, lower: bool, overwrite
 
 def upper(a: Any) -> Any:
     """Returns the adjoint, whose upper triangle belongs to the lower triangle of a Hermitian a."""
-    return a.conj().T if "complex" in str(getattr(a, "dtype", "")) else a.T
+    is_complex = np.iscomplexobj(a) or foreign(a) and "complex" in str(getattr(a, "dtype", ""))
+    return a.conj().T if is_complex else a.T
 
 
 def by_number(a: Array, b: Array) -> Array:

@@ -208,6 +208,33 @@ TEST_CASE("powers of two as factors change x by powers of two, up to the ends of
   }
 }
 
+TEST_CASE("a ridge solution does not lose the columns in small units") {
+  for (const double large : {1e10, 1e17, 1e200}) {
+    const auto found =
+        solve<double>(made(2, 2, [&](index_t i, index_t j) { return i != j   ? 0
+                                                                    : i == 0 ? 1
+                                                                             : large; }),
+                      made(2, 1, [&](index_t i, index_t) { return i == 0 ? 1 : large; }), {.parameter = 1});
+    CAPTURE(large, found.X(0, 0), found.X(1, 0));
+    CHECK(found.status == SolveStatus::ok);
+    CHECK(std::abs(found.X(0, 0) - 0.5) <= 1e-7);
+    CHECK(std::abs(found.X(1, 0) - 1) <= 1e-15);
+    CHECK(std::abs(found.fits.front().residual_norm - 0.5) <= 1e-7);
+  }
+  const double units[] = {1e-200, 1, 1, 1e200};
+  const Matrix a = random(30, 4, 15), b = random(30, 1, 16);
+  const auto found =
+      solve<double>(made(30, 4, [&](index_t i, index_t j) { return units[j] * a(i, j); }), b, {.parameter = 1});
+  // The penalty of the last column is negligible, and the first column is.
+  Matrix rows = made(32, 3, [&](index_t i, index_t j) { return i < 30 ? a(i, j + 1) : i - 30 == j ? 1 : 0; });
+  Matrix x = made(32, 1, [&](index_t i, index_t) { return i < 30 ? b(i, 0) : 0; });
+  lapack::gelsd(32, 3, 1, rows.data(), rows.ld(), x.data(), x.ld(), 1e-15);
+  CHECK(found.status == SolveStatus::ok);
+  CHECK(std::abs(found.X(1, 0) / x(0, 0) - 1) <= 1e-12);
+  CHECK(std::abs(found.X(2, 0) / x(1, 0) - 1) <= 1e-12);
+  CHECK(std::abs(found.X(3, 0) * 1e200 / x(2, 0) - 1) <= 1e-12);
+}
+
 TEST_CASE("collinear, empty and infinite problems have their statuses") {
   const Matrix one = random(20, 1, 13), b = random(20, 1, 14);
   const Matrix twice = made(20, 2, [&](index_t i, index_t) { return one(i, 0); });

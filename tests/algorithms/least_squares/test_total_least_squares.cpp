@@ -100,6 +100,19 @@ TEST_CASE("without a unique solution x has least norm") {
   CHECK(found.gap <= 1e-14);
 }
 
+TEST_CASE("the correction of a tiny B keeps its digits") {
+  constexpr double elements[3][2] = {{1, 2}, {3, 4}, {5, 7}};
+  const Matrix a = made(3, 2, [&](index_t i, index_t j) { return elements[i][j]; }),
+               b = made(3, 1, [](index_t i, index_t) { return std::exp2(i); });
+  const double expected =
+      solve<double>(made(3, 2, [&](index_t i, index_t j) { return 1e100 * a(i, j); }), b).correction;
+  for (const double factor : {1e160, 1e170, 1e300}) {
+    const auto found = solve<double>(made(3, 2, [&](index_t i, index_t j) { return factor * a(i, j); }), b);
+    CHECK(found.status == TlsStatus::ok);
+    CHECK(std::abs(found.correction / expected - 1) <= 1e-12);
+  }
+}
+
 TEST_CASE("factors of the data do not change x, up to the ends of the range; empty and infinite problems") {
   const Matrix a = random(30, 3, 10), b = random(30, 2, 11);
   const auto plain = solve<double>(a, b);

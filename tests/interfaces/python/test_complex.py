@@ -61,6 +61,20 @@ def test_a_diagonal_that_is_not_real_is_refused():
     with pytest.raises(ValueError, match=r"\[2, 2\]"):
         tesela.solve(a, np.ones(4), assume_a="pos")
     assert np.isfinite(tesela.solve(a, np.ones(4))).all()
+    a[2, 2] = complex(9, np.nan)
+    with pytest.raises(np.linalg.LinAlgError, match="order 3"):
+        tesela.cholesky(a)
+    with pytest.raises(np.linalg.LinAlgError, match=r"a\[2, 2\] is not finite"):
+        tesela.solve(a, np.ones(4), assume_a="pos")
+
+
+@pytest.mark.parametrize("lower", (False, True))
+@pytest.mark.parametrize("dtype", (">c16", ">c8", "<c16"))
+def test_solve_reads_either_triangle_in_any_byte_order(dtype, lower):
+    a = hermitian(5).astype(dtype)
+    half = np.tril(a) if lower else np.triu(a)
+    x = tesela.solve(half.astype(dtype), np.ones(5), assume_a="pos", lower=lower)
+    np.testing.assert_allclose(x, np.linalg.solve(a.astype(complex), np.ones(5)), rtol=1e-4)
 
 
 @TYPES

@@ -129,8 +129,8 @@ int run(Options o) {
     report.fail(description(answer.status));
   if (answer.status == TlsStatus::nongeneric)
     report.note(
-        "no smallest correction: b has no part in the smallest singular vectors of [A b], as for dependent "
-        "columns of A");
+        "no smallest correction: b has no part, or only rounding errors, in the smallest singular vectors of [A b], as "
+        "for dependent columns of A, or for a b much larger than A");
   if (answer.X.cols() != r || (answer.X.rows() != n && n > 0)) return report.finish();
   report.check("correction", answer.correction);
   report.check("relative_gap", answer.gap);
