@@ -156,8 +156,12 @@ def cond(x: ArrayLike, p: float | str | None = None) -> Any:
             with as_routine("cond"), np.errstate(over="ignore"):
                 return np.asarray(size * np.linalg.norm(_solvers.inv(a), p), a.dtype)[()]  # type: ignore[arg-type]
         except np.linalg.LinAlgError as error:
-            # The inverse of numbers near 1 overflows only if the condition number does.
-            if getattr(error, "status", None) not in ("singular", "not finite"):
+            # An inverse without correct digits has about the right size. The inverse of numbers near 1 overflows only
+            # if the condition number does.
+            status, inverse = getattr(error, "status", None), getattr(error, "result", None)
+            if inverse is not None and np.isfinite(inverse).all():
+                return np.asarray(size * np.linalg.norm(inverse, p), a.dtype)[()]  # type: ignore[arg-type]
+            if status not in ("singular", "not finite"):
                 raise
             return a.dtype.type(np.inf)
 

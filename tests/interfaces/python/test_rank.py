@@ -99,6 +99,14 @@ def test_conditions(p):
         assert tesela.cond(np.zeros((2, 2)), p) == np.inf == tesela.cond(np.array([[1.0, 2], [0, 0]]), p)
 
 
+@pytest.mark.parametrize("p", [1, np.inf, "fro"])
+@pytest.mark.parametrize("dtype, n", [(np.float64, 12), (np.float32, 6), (np.float32, 7)])
+def test_conditions_beyond_the_precision(p, dtype, n):
+    exact = np.linalg.cond(scipy.linalg.hilbert(n), p)
+    found = tesela.cond(scipy.linalg.hilbert(n).astype(dtype), p)
+    assert exact / 10 < found < 10 * exact
+
+
 @pytest.mark.parametrize("p", [None, -2, 1, np.inf, "fro"])
 def test_conditions_at_the_ends_of_the_range(p):
     a = np.array([[4, 1], [0, 2.0]])
