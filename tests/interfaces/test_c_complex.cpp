@@ -146,6 +146,26 @@ TEMPLATE_TEST_CASE("C: complex systems are solved by LU, Cholesky and least squa
   }
 }
 
+TEMPLATE_TEST_CASE("C: complex least squares with constraints agrees with LAPACK's gglse", "[c][solve]",
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  const index_t m = 50, n = 20, p = 7;
+  const auto a = random<T>(m, n, 1), b = random<T>(p, n, 2), c = random<T>(m, 1, 3), d = random<T>(p, 1, 4);
+  auto factors = a, constraints = b, rhs = c, of_d = d;
+  Padded<T> x(n, 1), expected(n, 1);
+  tesela_gglse_result result = {};
+  result.size = sizeof result;
+  CHECK_OK(either<T>(tesela_cgglse, tesela_zgglse)(m, n, p, factors.data(), factors.ld, b.data(), b.ld, rhs.data(),
+                                                   d.data(), x.data(), &result));
+  CHECK((result.status == TESELA_OK && result.constraint_rank == p && result.rank == n - p));
+  CHECK(result.constraint_error <= result.constraint_bound);
+  CHECK((factors.intact() && b.intact() && x.intact()));
+  factors = a, rhs = c;
+  REQUIRE(lapack::gglse(m, n, p, factors.data(), factors.ld, constraints.data(), constraints.ld, rhs.data(),
+                        of_d.data(), expected.data()) == 0);
+  CHECK(apart(x, expected, n) <= 100 * rounding<T>);
+}
+
 TEMPLATE_TEST_CASE("C: Hermitian eigenproblems and complex tridiagonal systems", "[c][eig]", std::complex<float>,
                    std::complex<double>) {
   using T = TestType;

@@ -173,6 +173,42 @@ def test_messages_name_the_element_that_is_not_finite(function):
                 function(given)
 
 
+@TYPES
+@pytest.mark.parametrize("m, n, p", [(1, 1, 1), (9, 5, 2), (40, 40, 13), (7, 12, 8), (300, 120, 50), (30, 6, 6)])
+@pytest.mark.parametrize("order", ["F", "C"])
+def test_lse(dtype, m, n, p, order):
+    a, c = random(m, n, dtype=dtype, order=order), random(p, n, dtype=dtype, seed=2, order=order)
+    b, d = random(m, 2, dtype=dtype, seed=3), random(p, 2, dtype=dtype, seed=4)
+    found = tesela.lse(a, b, c, d)
+    (gglse,) = scipy.linalg.get_lapack_funcs(("gglse",), (a,))
+    x = np.stack([gglse(a, c, b[:, k], d[:, k])[3] for k in range(2)], axis=1)
+    assert (found.status, found.constraint_rank, found.rank) == ("ok", p, n - p)
+    close(found.x, x, dtype, 1e3 * found.condition * found.constraint_condition)
+    assert found.constraint_error <= found.constraint_bound <= 1e-2
+    expected = np.linalg.norm(a @ x - b, axis=0)
+    assert found.residual_norms.dtype == b.real.dtype
+    assert np.abs(found.residual_norms - expected).max() <= 3e4 * np.finfo(dtype).eps * (np.linalg.norm(b) + np.linalg.norm(a) * np.linalg.norm(x))
+    one = tesela.lse(a.real, b[:, 0].real, c, d[:, 0].real)
+    assert one.x.dtype == dtype and one.x.shape == (n,)
+    assert np.linalg.norm(c @ one.x - d[:, 0].real) <= 1e3 * np.finfo(dtype).eps * (np.linalg.norm(c) * np.linalg.norm(one.x) + np.linalg.norm(d))
+
+
+def test_lse_drops_complex_multiples_of_constraints_and_finds_contradictions_and_nan():
+    a, b, c, d = random(20, 6), random(20, seed=2), random(3, 6, seed=3), random(3, seed=4)
+    c[2], d[2] = (2 - 1j) * c[0], (2 - 1j) * d[0]
+    found = tesela.lse(a, b, c, d)
+    assert found.constraint_rank == 2 and found.status == "ok"
+    np.testing.assert_allclose(found.x, tesela.lse(a, b, c[:2], d[:2]).x, rtol=1e-9)
+    d[2] = np.conj(2 - 1j) * d[0]
+    with pytest.raises(np.linalg.LinAlgError, match="inconsistent"):
+        tesela.lse(a, b, c, d)
+    for k, given in enumerate((a, b, c, d)):
+        bad = given.copy()
+        bad.flat[-1] = complex(0, np.nan)
+        with pytest.raises(np.linalg.LinAlgError, match="not finite"):
+            tesela.lse(*(bad if j == k else other for j, other in enumerate((a, b, c[:, :], d))))
+
+
 def test_stacks_of_complex_matrices():
     a, b = random(3, 5, 4, order="C"), random(3, 4, 2, order="C", seed=2)
     np.testing.assert_allclose(tesela.matmul(a, b), a @ b)

@@ -11,7 +11,7 @@ namespace {
 
 using Z = std::complex<double>;
 
-const Command gemm{{"gemm"}}, lu{{"lu"}}, cholesky{{"cholesky"}}, qr{{"qr"}}, ols{{"ols"}}, eig{{"eig"}},
+const Command gemm{{"gemm"}}, lu{{"lu"}}, cholesky{{"cholesky"}}, qr{{"qr"}}, ols{{"ols"}}, lse{{"lse"}}, eig{{"eig"}},
     tridiag{{"tridiag"}};
 
 HostMatrix<Z> random(index_t m, index_t n, std::uint64_t seed) {
@@ -47,7 +47,7 @@ HostMatrix<Z> positive(index_t n) {
 
 TEST_CASE("commands solve generated complex problems within their bounds") {
   for (const std::string precision : {"c", "z", "complex128"}) {
-    for (const Command& command : {gemm, lu, cholesky, qr, ols}) {
+    for (const Command& command : {gemm, lu, cholesky, qr, ols, lse}) {
       CAPTURE(precision, command.words);
       const auto report = command({"--n", "70", "--precision", precision});
       CHECK(report["status"] == "ok");
@@ -146,6 +146,48 @@ TEST_CASE("ols solves complex problems from files, of any rank, as LAPACK does")
   ols.refuses({"-p", "z", "--ridge", "auto"}, "complex");
   write_matrix(folder / "r.npy", generate<double>({4, 1}, {.pattern = Pattern::uniform, .seed = 4}));
   CHECK(ols({"--a", folder / "a.mtx", "--b", folder / "r.npy", "-p", "z"})["status"] == "ok");
+}
+
+TEST_CASE("lse solves complex problems, generated of any rank and from files, as LAPACK does") {
+  const TemporaryFolder folder;
+  write_matrix(folder / "a.mtx", random(40, 9, 1));
+  write_matrix(folder / "b.npy", random(40, 2, 2));
+  const HostMatrix<Z> c = random(3, 9, 3), d = random(3, 2, 4);
+  write_matrix(folder / "c.npy", c);
+  write_matrix(folder / "d.mtx", d);
+  const Words input{"--a", folder / "a.mtx", "--b", folder / "b.npy", "--c", folder / "c.npy", "--d", folder / "d.mtx"};
+  const auto solve = [&](const std::string& method) {
+    const auto report = lse(input + Words{"--out", folder / "x.npy", "--method", method, "-p", "z"});
+    CHECK(report["status"] == "ok");
+    for (const char* name : {"constraint_residual", "optimality"})
+      CHECK(check(report, name) <= report["limits"][name].get<double>());
+    return read_matrix<Z>(folder / "x.npy");
+  };
+  const HostMatrix<Z> found = solve("auto");
+  CHECK(apart(product(Op::none, c, found), d) <= 1e-13);
+  for (const std::string method : {"tiles", "lapack"}) CHECK(apart(solve(method), found) <= 1e-11);
+  CHECK(lse(input + Words{"-p", "z", "--out-multipliers", folder / "l.npy"})["status"] == "ok");
+  CHECK(read_matrix<Z>(folder / "l.npy").shape() == Shape{3, 2});
+  for (const std::string precision : {"c", "z"}) {
+    const auto report = lse({"--m", "64", "--n", "20", "--rows-c", "9", "--random-b", "rank:6", "-p", precision});
+    CHECK(report["status"] == "ok");
+    CHECK(report["dropped_rows"].size() == 3);
+    CHECK(lse({"--m", "64", "--n", "7", "--rows-c", "20", "--inconsistent", "-p", precision}, 1)["status"] ==
+          "inconsistent");
+    const auto deficient = lse({"--m", "60", "--n", "40", "--random", "rank:11", "-p", precision});
+    CHECK(deficient["status"] == "rank deficient");
+    CHECK(check(deficient, "optimality") <= deficient["limits"]["optimality"].get<double>());
+  }
+  lse.refuses(input, "complex");
+  for (const std::string method : {"tall-skinny", "givens-chain", "cusolver"})
+    lse.refuses({"--method", method, "-p", "c"}, "complex");
+  lse.refuses({"-p", "z", "--out-multipliers", folder / "l.csv"}, "plain text");
+  HostMatrix<Z> bad = c.clone();
+  bad(2, 8) = Z(1, std::numeric_limits<double>::quiet_NaN());
+  write_matrix(folder / "c.npy", bad);
+  const Outcome nan = run_tesela(lse.words + input + Words{"-p", "z"});
+  CHECK(nan.code == 2);
+  CHECK_THAT(nan.err, Catch::Matchers::ContainsSubstring("c.npy"));
 }
 
 TEST_CASE("eig solves Hermitian problems, generated and from files") {
