@@ -146,6 +146,29 @@ TEMPLATE_TEST_CASE("C: complex systems are solved by LU, Cholesky and least squa
   }
 }
 
+TEMPLATE_TEST_CASE("C: complex least squares by weights agrees with gels on scaled rows", "[c][solve]",
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  const index_t m = 50, n = 20;
+  std::vector<real_t<T>> w;
+  for (index_t i = 0; i < m; ++i) w.push_back(static_cast<real_t<T>>(i % 5) / 2);
+  const auto a = random<T>(m, n, 1), b = random<T>(m, 2, 2);
+  auto factors = a, scaled = a, x = b, expected = b;
+  tesela_gels_result result = {};
+  result.size = sizeof result;
+  CHECK_OK(either<T>(tesela_cwls, tesela_zwls)(m, n, 2, w.data(), factors.data(), factors.ld, x.data(), x.ld, &result));
+  CHECK((result.rank == n && result.degrees_of_freedom == m - m / 5 - n));
+  CHECK((factors.intact() && x.intact()));
+  for (index_t i = 0; i < m; ++i) {
+    const auto root = std::sqrt(w[static_cast<std::size_t>(i)]);
+    for (index_t j = 0; j < n; ++j) scaled(i, j) *= root;
+    for (index_t j = 0; j < 2; ++j) expected(i, j) *= root;
+  }
+  REQUIRE(lapack::gels(m, n, 2, scaled.data(), scaled.ld, expected.data(), expected.ld) == 0);
+  x.m = expected.m = n;
+  CHECK(apart(x, expected, n) <= 10 * rounding<T>);
+}
+
 TEMPLATE_TEST_CASE("C: complex least squares with constraints agrees with LAPACK's gglse", "[c][solve]",
                    std::complex<float>, std::complex<double>) {
   using T = TestType;

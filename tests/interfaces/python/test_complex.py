@@ -174,6 +174,39 @@ def test_messages_name_the_element_that_is_not_finite(function):
 
 
 @TYPES
+@pytest.mark.parametrize("m, n, rank", [(1, 1, 1), (9, 5, 5), (5, 9, 5), (40, 30, 11), (300, 120, 120)])
+@pytest.mark.parametrize("spread", [0.1, 3])
+def test_wls(dtype, m, n, rank, spread):
+    if spread == 3 and (dtype == np.complex64 or rank < min(m, n)):
+        spread = 1  # the reference loses the digits of light rows
+    a = np.asarray(random(m, n) if rank == min(m, n) else random(m, rank) @ random(rank, n, seed=2), dtype)
+    b = random(m, 2, dtype=dtype, seed=3)
+    w = np.asarray(10 ** (spread * np.sin(7 * np.arange(m) + 1)), b.real.dtype)
+    found = tesela.wls(a, b, w, rcond=1e-4)
+    root = np.sqrt(w)[:, None]
+    x, _, _, s = scipy.linalg.lstsq(root * a, root * b, cond=1e-4)
+    assert found.status == ("ok" if rank == min(m, n) else "rank deficient") and found.rank == rank
+    close(found.x, x, dtype, 1e3 * s[0] / s[rank - 1])
+    expected = np.linalg.norm(root * (a @ x - b), axis=0)
+    assert found.residual_norms.dtype == b.real.dtype
+    assert np.abs(found.residual_norms - expected).max() <= 3e3 * np.finfo(dtype).eps * np.linalg.norm(root * b)
+
+
+def test_wls_ignores_rows_of_weight_0_and_needs_real_weights():
+    a, b, w = random(9, 3), random(9, seed=2), np.linspace(1, 2, 9)
+    kept = tesela.wls(a[1:], b[1:], w[1:]).x
+    a[0, 0], b[0] = complex(0, np.nan), np.inf
+    with pytest.raises(np.linalg.LinAlgError, match="not finite"):
+        tesela.wls(a, b, w)
+    w[0] = 0
+    np.testing.assert_allclose(tesela.wls(a, b, w).x, kept, rtol=1e-12)
+    with pytest.raises(TypeError, match="complex"):
+        tesela.wls(a, b, w + 0j)
+    with pytest.raises(TypeError, match="errors=False"):
+        tesela.wls(a, b, w, errors=True)
+
+
+@TYPES
 @pytest.mark.parametrize("m, n, p", [(1, 1, 1), (9, 5, 2), (40, 40, 13), (7, 12, 8), (300, 120, 50), (30, 6, 6)])
 @pytest.mark.parametrize("order", ["F", "C"])
 def test_lse(dtype, m, n, p, order):
@@ -294,7 +327,6 @@ def test_periodic_and_singular_tridiagonal_systems():
 
 
 REAL_ONLY = {
-    "wls": lambda a: tesela.wls(a, np.ones(2), np.ones(2)),
     "eigh of a pair": lambda a: tesela.eigh(a, np.eye(2)),
     "svd": tesela.svd,
     "lu": tesela.lu,
