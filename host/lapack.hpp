@@ -164,7 +164,7 @@ template <class T>
 void tpqrt2(index_t m, index_t n, index_t l, T* r, index_t ldr, T* b, index_t ldb, T* t, index_t ldt);
 
 /// Factors A = Q [R; 0] and B = Q S V^H in place, A m x n and B m x p: R and S in upper trapezoids, the vectors of Q
-/// below R and those of V^H left of S, their factors in tau_a (min(m, n)) and tau_b (min(m, p)).
+/// below R and of V^H left of S, their factors in tau_a (min(m, n)) and tau_b (min(m, p)).
 template <class T>
 void ggqrf(index_t m, index_t n, index_t p, T* a, index_t lda, T* tau_a, T* b, index_t ldb, T* tau_b);
 

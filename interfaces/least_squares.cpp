@@ -287,10 +287,12 @@ LeastSquaresResult wls(const ArrayLike& a_given, const ArrayLike& b_given, const
 
 LeastSquaresResult gls(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& covariance_given,
                        std::optional<double> rcond, Flag errors, Flag overwrite_a, Flag overwrite_b) {
-  const Argument a("a", a_given), b("b", b_given), s("covariance", covariance_given);
+  constexpr Numbers any = Numbers::complex_too;
+  const Argument a("a", a_given, any), b("b", b_given, any), s("covariance", covariance_given, any);
+  require_errors_of_real_numbers("gls", {&a, &b, &s}, errors);
   s.require_square();
   s.require_rows(a.rows());
-  return in_precision({&a, &b, &s}, [&]<class T>(T) {
+  return in_number_type({&a, &b, &s}, [&]<class T>(T) {
     try {
       return least_squares<T>(
           a, b, rcond.value_or(0), overwrite_a, overwrite_b,
@@ -397,12 +399,13 @@ Examples
 )");
   m.def("gls", gls, "a"_a, "b"_a, "covariance"_a, nb::kw_only(), "rcond"_a = nb::none(), "errors"_a = false,
         "overwrite_a"_a = false, "overwrite_b"_a = false,
-        R"(Solve generalized least squares: x = argmin (a x - b)' S^-1 (a x - b); otherwise as `lstsq`.
+        R"(Solve generalized least squares: x = argmin (a x - b)' S^-1 (a x - b), where ' conjugates, too; otherwise as
+`lstsq`.
 
 Parameters
 ----------
 covariance : (m, m) array
-    S, the covariance of the errors: symmetric, positive definite or semidefinite.
+    S, the covariance of the errors: symmetric or Hermitian, positive definite or semidefinite.
 
 Examples
 --------

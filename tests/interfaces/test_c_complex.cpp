@@ -189,6 +189,27 @@ TEMPLATE_TEST_CASE("C: complex least squares with constraints agrees with LAPACK
   CHECK(apart(x, expected, n) <= 100 * rounding<T>);
 }
 
+TEMPLATE_TEST_CASE("C: complex general linear models agree with LAPACK's ggglm", "[c][solve]", std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  const index_t n = 50, m = 20, p = 60;
+  const auto a = random<T>(n, m, 1), b = random<T>(n, p, 2), d = random<T>(n, 1, 3);
+  auto of_a = a, of_b = b, of_d = d;
+  Padded<T> x(m, 1), y(p, 1), of_x(m, 1), of_y(p, 1);
+  tesela_ggglm_result result = {};
+  result.size = sizeof result;
+  CHECK_OK(either<T>(tesela_cggglm, tesela_zggglm)(n, m, p, of_a.data(), of_a.ld, of_b.data(), of_b.ld, of_d.data(),
+                                                   x.data(), y.data(), &result));
+  CHECK((result.status == TESELA_OK && result.rank == m && result.rank_b == n - m));
+  CHECK(result.backward_error <= result.backward_bound);
+  CHECK((of_a.intact() && of_b.intact() && x.intact() && y.intact()));
+  of_a = a, of_b = b, of_d = d;
+  REQUIRE(lapack::ggglm(n, m, p, of_a.data(), of_a.ld, of_b.data(), of_b.ld, of_d.data(), of_x.data(), of_y.data()) ==
+          0);
+  CHECK(apart(x, of_x, m) <= 100 * rounding<T>);
+  CHECK(apart(y, of_y, p) <= 100 * rounding<T>);
+}
+
 TEMPLATE_TEST_CASE("C: Hermitian eigenproblems and complex tridiagonal systems", "[c][eig]", std::complex<float>,
                    std::complex<double>) {
   using T = TestType;

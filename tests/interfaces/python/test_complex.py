@@ -242,6 +242,73 @@ def test_lse_drops_complex_multiples_of_constraints_and_finds_contradictions_and
             tesela.lse(*(bad if j == k else other for j, other in enumerate((a, b, c[:, :], d))))
 
 
+@TYPES
+@pytest.mark.parametrize("n, m, p", [(1, 1, 1), (9, 4, 9), (9, 4, 5), (40, 40, 7), (64, 20, 130), (300, 90, 250)])
+@pytest.mark.parametrize("order", ["F", "C"])
+def test_glm(dtype, n, m, p, order):
+    a, b = random(n, m, dtype=dtype, order=order), random(n, p, dtype=dtype, seed=2, order=order)
+    d = random(n, 2, dtype=dtype, seed=3)
+    found = tesela.glm(a, b, d)
+    # SciPy has no ggglm: min ||[0 I] z|| subject to [a b] z = d.
+    (gglse,) = scipy.linalg.get_lapack_funcs(("gglse",), (a,))
+    identity, both = np.eye(p, m + p, m, dtype=dtype), np.hstack([a, b])
+    z = np.stack([gglse(identity, both, np.zeros(p, dtype), d[:, k])[3] for k in range(2)], axis=1)
+    x, y = z[:m], z[m:]
+    assert (found.status, found.rank, found.rank_b) == ("ok", m, n - m)
+    assert found.backward_error <= found.backward_bound <= 1e-2
+    size = np.linalg.norm(x) + np.linalg.norm(y)
+    for one, other in ((found.x, x), (found.y, y)):
+        assert one.dtype == dtype
+        assert np.linalg.norm(one - other) <= 1e3 * np.finfo(dtype).eps * found.condition * found.condition_b * size
+    residual = a @ found.x + b @ found.y - d
+    norms = np.linalg.norm(a) * np.linalg.norm(found.x) + np.linalg.norm(b) * np.linalg.norm(found.y)
+    assert np.linalg.norm(residual) <= 1e3 * np.finfo(dtype).eps * (norms + np.linalg.norm(d))
+
+
+def test_glm_finds_contradictions_and_nan():
+    a, b = random(9, 3), random(9, 4, seed=2)
+    d = a @ random(3, seed=3) + b @ random(4, seed=4)
+    assert tesela.glm(a, b, d).status == "ok"
+    with pytest.raises(np.linalg.LinAlgError, match="inconsistent"):
+        tesela.glm(a, b, np.conj(d))
+    for k in range(3):
+        arguments = [a.copy(), b.copy(), d.copy()]
+        arguments[k].flat[-1] = complex(0, np.nan)
+        with pytest.raises(np.linalg.LinAlgError, match="not finite"):
+            tesela.glm(*arguments)
+
+
+@TYPES
+@pytest.mark.parametrize("m, n", [(1, 1), (9, 4), (70, 30), (200, 60)])
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_gls(dtype, m, n, diagonal):
+    a, b = random(m, n, dtype=dtype), random(m, 2, dtype=dtype, seed=2)
+    s = hermitian(m, dtype)
+    if diagonal:
+        s = np.diag(np.diag(s))
+    found = tesela.gls(a, b, s)
+    wide = np.complex128
+    root = np.linalg.inv(np.linalg.cholesky(s.astype(wide)))
+    x, _, _, values = scipy.linalg.lstsq(root @ a, root @ b)
+    assert found.status == "ok" and found.rank == n
+    close(found.x, x, dtype, 1e3 * values[0] / values[-1])
+    expected = np.linalg.norm(root @ (a @ x - b), axis=0)
+    assert np.abs(found.residual_norms - expected).max() <= 3e3 * np.finfo(dtype).eps * np.linalg.norm(root @ b)
+
+
+def test_gls_refuses_covariances_that_are_not_hermitian_and_errors_of_complex_numbers():
+    a, b, s = random(6, 2), random(6, seed=2), hermitian(6)
+    with pytest.raises(ValueError, match=r"not Hermitian: worst at \(1, 4\)"):
+        t = s.copy()
+        t[1, 4] = np.conj(t[1, 4])
+        tesela.gls(a, b, t)
+    with pytest.raises(ValueError, match="indefinite"):
+        tesela.gls(a, b, s - 40 * np.eye(6))
+    with pytest.raises(TypeError, match="errors=False"):
+        tesela.gls(a, b, s, errors=True)
+    assert tesela.gls(a.real, b.real, s).x.dtype == np.complex128
+
+
 def test_stacks_of_complex_matrices():
     a, b = random(3, 5, 4, order="C"), random(3, 4, 2, order="C", seed=2)
     np.testing.assert_allclose(tesela.matmul(a, b), a @ b)
