@@ -48,14 +48,15 @@ std::vector<double> errors_from(index_t k, const HostMatrix<T>& S, const std::ve
   for (index_t l = 0; l < left; ++l) Q(k + l, l) = T(1);
   lapack::ormqr(Op::none, count, left, static_cast<index_t>(tau.size()), S.data(), S.ld(), tau.data(), Q.data(),
                 Q.ld());
+  using Wide = with_parts<T, double>;
   double factor = 1;
-  std::vector<double> x(at(k));
+  std::vector<Wide> x(at(k));
   for (index_t j = k; j < n; ++j) {
     double sum = 1;
     for (index_t i = k - 1; i >= 0; --i) {
-      double value = static_cast<double>(S(i, j));
-      for (index_t p = i + 1; p < k; ++p) value -= static_cast<double>(S(i, p)) * x[at(p)];
-      x[at(i)] = value / static_cast<double>(S(i, i));
+      Wide value = S(i, j);
+      for (index_t p = i + 1; p < k; ++p) value -= times(Wide(S(i, p)), x[at(p)]);
+      x[at(i)] = value / Wide(S(i, i));
       sum += std::abs(x[at(i)]);
     }
     factor = std::max(factor, sum);
@@ -64,7 +65,7 @@ std::vector<double> errors_from(index_t k, const HostMatrix<T>& S, const std::ve
   double together = 0;
   for (index_t l = left - 1; l >= 0; --l) {
     double one = 0;
-    for (index_t i = 0; i < count; ++i) one += std::abs(static_cast<double>(Q(i, l))) * sizes[at(i)];
+    for (index_t i = 0; i < count; ++i) one += magnitude(Q(i, l)) * sizes[at(i)];
     together = std::hypot(together, one);
     errors[at(l)] = factor * together;
   }
@@ -78,11 +79,11 @@ index_t rank_of(const HostMatrix<T>& S, const std::vector<T>& tau, const std::ve
   const auto steps = static_cast<index_t>(tau.size());
   std::vector<double> largest(sizes.size() + 1, 0.0);  // of the rows from this one on
   for (std::size_t i = sizes.size(); i-- > 0;) largest[i] = std::max(largest[i + 1], sizes[i]);
-  const double doubt = 1 / std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  const double doubt = 1 / std::sqrt(static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()));
   std::vector<double> errors;
   index_t rank = 0, known_from = 0;
   for (; rank < steps; ++rank) {
-    const double pivot = std::abs(static_cast<double>(S(rank, rank))), least = rcond * largest[at(rank)];
+    const double pivot = magnitude(S(rank, rank)), least = rcond * largest[at(rank)];
     if (!(pivot > least)) break;
     if (pivot > doubt * least) continue;
     if (errors.empty()) {
@@ -101,8 +102,8 @@ void GradedQr<T>::sort(const std::vector<RowsOfSize<T>>& classes, int most) {
   for (std::size_t in = 0; in < bases_.size(); ++in) {
     const HostMatrix<T>& N = bases_[in].N;
     for (index_t i = 0; i < N.rows(); ++i) {
-      T size = 0;
-      for (index_t j = 0; j < N.cols(); ++j) size = std::max(size, std::abs(N(i, j)));
+      real_t<T> size = 0;
+      for (index_t j = 0; j < N.cols(); ++j) size = std::max(size, largest_part(N(i, j)));
       order_.push_back({in, i, std::ldexp(static_cast<double>(size), classes[in].exponent - most)});
     }
   }
@@ -130,7 +131,7 @@ GradedQr<T>::GradedQr(std::vector<RowsOfSize<T>> classes, double rcond) {
   for (index_t i = 0; i < count; ++i) {
     const Place& place = order_[at(i)];
     const int e = classes[place.in].exponent - most;
-    for (index_t j = 0; j < n; ++j) S_(i, j) = std::ldexp(bases_[place.in].N(place.row, j), e);
+    for (index_t j = 0; j < n; ++j) S_(i, j) = times_power_of_two(bases_[place.in].N(place.row, j), e);
     sizes.push_back(std::ldexp(1.0, e));
   }
   pivots.resize(at(n));
@@ -140,9 +141,9 @@ GradedQr<T>::GradedQr(std::vector<RowsOfSize<T>> classes, double rcond) {
   const index_t rank = steps > 0 ? rank_of(S_, tau_, sizes, rcond) : 0;
   R = HostMatrix<T>::zeros(rank, n);
   for (index_t i = 0; i < rank; ++i) {
-    const int e = std::ilogb(S_(i, i));
+    const int e = std::ilogb(largest_part(S_(i, i)));
     row_exponents.push_back(e + most);
-    for (index_t j = i; j < n; ++j) R(i, j) = std::ldexp(S_(i, j), of_columns[at(pivots[at(j)])] - e);
+    for (index_t j = i; j < n; ++j) R(i, j) = times_power_of_two(S_(i, j), of_columns[at(pivots[at(j)])] - e);
   }
   int below = std::numeric_limits<int>::min();
   for (index_t i = rank; i < count; ++i) below = std::max(below, classes[order_[at(i)].in].exponent);
@@ -167,7 +168,7 @@ void GradedQr<T>::move(Op op, HostMatrix<T>& X) const {
   std::vector<T> column(at(rows_));
   for (index_t j = 0; j < X.cols(); ++j) {
     for (index_t i = 0; i < rows_; ++i)
-      if (op == Op::transpose)
+      if (op != Op::none)
         column[at(i)] = X(places[at(i)], j);
       else
         column[at(places[at(i)])] = X(i, j);
@@ -192,7 +193,7 @@ void GradedQr<T>::apply(Op op, HostMatrix<T>& X) const {
       lapack::ormqr(op, S_.rows(), X.cols(), static_cast<index_t>(tau_.size()), S_.data(), S_.ld(), tau_.data(),
                     X.data(), X.ld());
   };
-  if (op == Op::transpose) {
+  if (op != Op::none) {
     by_bases();
     move(op, X);
     by_sorted();
@@ -205,5 +206,7 @@ void GradedQr<T>::apply(Op op, HostMatrix<T>& X) const {
 
 template class GradedQr<float>;
 template class GradedQr<double>;
+template class GradedQr<std::complex<float>>;
+template class GradedQr<std::complex<double>>;
 
 }  // namespace tesela::kernels

@@ -14,9 +14,9 @@ struct RowsOfSize {
   HostMatrix<T> rows;
 };
 
-/// QR factorization of rows whose sizes may differ by any factor, in host memory, with backward errors relative to each
-/// row's size. Rows are sorted by size and columns pivoted (M. Powell and J. Reid 1969; A. Cox and N. Higham,
-/// "Stability of Householder QR factorization for weighted least squares problems", 1998):
+/// QR factorization of real or complex rows whose sizes may differ by any factor, in host memory, with backward errors
+/// relative to each row's size. Rows are sorted by size and columns pivoted (M. Powell and J. Reid 1969; A. Cox and N.
+/// Higham, "Stability of Householder QR factorization for weighted least squares problems", 1998):
 ///
 ///     A Pi = Q [diag(2^row_exponents) R; 0]
 ///
@@ -39,7 +39,7 @@ class GradedQr {
   index_t rank() const { return R.rows(); }
   index_t rows() const { return rows_; }
 
-  /// Sets X = Q^T X or Q X, for an X with A's number of rows.
+  /// Sets X = Q^H X or Q X, for an X with A's number of rows.
   void apply(Op op, HostMatrix<T>& X) const;
 
  private:

@@ -27,18 +27,18 @@ GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>> classes, double rcon
   index_t first = 0;
   std::vector<int> of_c;
   for (index_t j = 0; j < r; ++j) {
-    T largest = 0;  // the largest element of the column, independent of its row's size
+    real_t<T> largest = 0;  // the largest element of the column, independent of its row's size
     for (const RowClass<T>& c : classes)
-      for (index_t i = 0; i < c.C.rows(); ++i) largest = std::max(largest, std::abs(c.C(i, j)));
-    of_c.push_back(largest > T(0) ? std::ilogb(largest) : 0);
+      for (index_t i = 0; i < c.C.rows(); ++i) largest = std::max(largest, largest_part(c.C(i, j)));
+    of_c.push_back(largest > 0 ? std::ilogb(largest) : 0);
   }
   for (const RowClass<T>& c : classes) {
     for (index_t j = 0; j < r; ++j)
       for (index_t i = 0; i < c.C.rows(); ++i)
-        Y(first + i, j) = std::ldexp(c.C(i, j), c.exponent - most - of_c[static_cast<std::size_t>(j)]);
+        Y(first + i, j) = times_power_of_two(c.C(i, j), c.exponent - most - of_c[static_cast<std::size_t>(j)]);
     first += c.C.rows();
   }
-  qr.apply(Op::transpose, Y);
+  qr.apply(adjoint<T>, Y);
 
   const index_t rank = qr.rank();
   GradedTriangle<T> result{HostMatrix<T>::zeros(n, n), HostMatrix<T>::zeros(n, r), qr.pivots, qr.row_exponents, {}};
@@ -46,15 +46,19 @@ GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>> classes, double rcon
   for (index_t i = 0; i < rank; ++i) {
     const int e = qr.row_exponents[static_cast<std::size_t>(i)] - most;
     for (index_t j = i; j < n; ++j) result.R(i, j) = qr.R(i, j);
-    for (index_t j = 0; j < r; ++j) result.C(i, j) = std::ldexp(Y(i, j), of_c[static_cast<std::size_t>(j)] - e);
+    for (index_t j = 0; j < r; ++j) result.C(i, j) = times_power_of_two(Y(i, j), of_c[static_cast<std::size_t>(j)] - e);
   }
   for (index_t j = 0; j < r; ++j)
-    result.residual_norms.push_back(std::ldexp(rank < count ? euclidean_norm(count - rank, &Y(rank, j)) : T(0),
+    result.residual_norms.push_back(std::ldexp(rank < count ? euclidean_norm(count - rank, &Y(rank, j)) : 0,
                                                of_c[static_cast<std::size_t>(j)] + most));
   return result;
 }
 
-template GradedTriangle<float> join_graded_rows(std::vector<RowClass<float>>, double);
-template GradedTriangle<double> join_graded_rows(std::vector<RowClass<double>>, double);
+#define TESELA_INSTANTIATE(T) template GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>>, double);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <vector>
@@ -15,14 +16,14 @@ struct RowClass {
 
 /// A triangle with separately scaled rows, so that the size of a row of R has no meaning:
 ///
-///     diag(2^row_exponents) [R | C] equals an orthogonal matrix times the original rows, R's columns permuted.
+///     diag(2^row_exponents) [R | C] equals a unitary matrix times the original rows, R's columns permuted.
 template <class T>
 struct GradedTriangle {
-  HostMatrix<T> R;                 ///< n x n, zero rows below the rank
-  HostMatrix<T> C;                 ///< n x r
-  std::vector<index_t> pivots;     ///< pivots[j]: the unknown of column j
-  std::vector<int> row_exponents;  ///< n
-  std::vector<T> residual_norms;   ///< of the residual of each column of C, in the units of the data
+  HostMatrix<T> R;                        ///< n x n, zero rows below the rank
+  HostMatrix<T> C;                        ///< n x r
+  std::vector<index_t> pivots;            ///< pivots[j]: the unknown of column j
+  std::vector<int> row_exponents;         ///< n
+  std::vector<real_t<T>> residual_norms;  ///< of the residual of each column of C, in the units of the data
 };
 
 /// Joins classes of rows whose sizes may differ by any factor, with errors in each row relative to its size.

@@ -10,7 +10,7 @@ namespace tesela::lapack {
 // LAPACK on matrices in host memory, column-major, for peers and references; blas::Threads determines the number of
 // cores. Sizes beyond its 31 bits throw ArgumentError, and each call allocates its workspace. T is float or double;
 // geqrf, ormqr (unmqr), gels, gelsd, gesvd, gtsv, syevd (heevd), sytrd (hetrd), geqp3, tzrzf, ormrz (unmrz), trcon,
-// getrf and potrf accept their std::complex, too.
+// getrf, gecon, potrf, pstrf, gglse, ggglm, ggqrf and ormrq (unmrq) accept their std::complex, too.
 
 /// Factors A = Q R in place: R in the upper triangle, the Householder vectors below, their factors in tau (min(m, n)).
 template <class T>
@@ -83,15 +83,15 @@ void getrs(index_t n, index_t r, const double* factors, index_t lda, const int* 
 /// Returns an estimate of the reciprocal of A's 1-norm condition number, from the result of getrf for A, n x n, and
 /// ||A||_1.
 template <class T>
-double gecon(index_t n, const T* factors, index_t lda, T norm);
+double gecon(index_t n, const T* factors, index_t lda, real_t<T> norm);
 
-/// Factors P^T A P = R^T R in place with diagonal pivoting, for a symmetric positive semidefinite matrix.
+/// Factors P^T A P = R^H R in place with diagonal pivoting, for a Hermitian positive semidefinite matrix.
 ///
 /// A        n x n, the upper triangle of the matrix.
 /// pivots   pivots[j], counted from 0, is the row of A that became row j.
 /// Returns  the rank, the number of computed rows of R, after which no pivot exceeds `tolerance`.
 template <class T>
-index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T tolerance);
+index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, real_t<T> tolerance);
 
 /// Factors A = R^H R for the Hermitian matrix whose upper triangle is A's, n x n; R overwrites that triangle. The
 /// diagonal's imaginary parts are not read. Returns LAPACK's info: k if the leading minor of order k is not positive.
@@ -163,8 +163,8 @@ void geqrt2(index_t m, index_t n, T* a, index_t lda, T* t, index_t ldt);
 template <class T>
 void tpqrt2(index_t m, index_t n, index_t l, T* r, index_t ldr, T* b, index_t ldb, T* t, index_t ldt);
 
-/// Factors A = Q [R; 0] and B = Q S V^T in place, A m x n and B m x p: R and S in upper trapezoids, the vectors of Q
-/// below R and those of V^T left of S, their factors in tau_a (min(m, n)) and tau_b (min(m, p)).
+/// Factors A = Q [R; 0] and B = Q S V^H in place, A m x n and B m x p: R and S in upper trapezoids, the vectors of Q
+/// below R and of V^H left of S, their factors in tau_a (min(m, n)) and tau_b (min(m, p)).
 template <class T>
 void ggqrf(index_t m, index_t n, index_t p, T* a, index_t lda, T* tau_a, T* b, index_t ldb, T* tau_b);
 

@@ -13,8 +13,12 @@ extern "C" {
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
-void cpotrf_(const char*, const int*, std::complex<float>*, const int*, int*, std::size_t);
-void zpotrf_(const char*, const int*, std::complex<double>*, const int*, int*, std::size_t);
+#define TESELA_LAPACK(t, T, R)                                                \
+  void t##potrf_(const char*, const int*, T*, const int*, int*, std::size_t); \
+  void t##pstrf_(const char*, const int*, T*, const int*, int*, int*, const R*, R*, int*, std::size_t);
+TESELA_LAPACK(c, std::complex<float>, float)
+TESELA_LAPACK(z, std::complex<double>, double)
+#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -43,27 +47,29 @@ int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool 
 }
 
 template <class T>
-index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T tolerance) {
+index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, real_t<T> tolerance) {
   const int size = narrow("pstrf", n), ld = narrow("pstrf", lda);
   std::vector<int> places(static_cast<std::size_t>(n));
-  std::vector<T> work(static_cast<std::size_t>(2 * n));
+  std::vector<real_t<T>> work(static_cast<std::size_t>(2 * n));
   int rank = 0, info = 0;
   if (n > 0) {
-    by_type<T, spstrf_, dpstrf_>("U", &size, a, &ld, places.data(), &rank, &tolerance, work.data(), &info, 1);
+    by_type<T, spstrf_, dpstrf_, cpstrf_, zpstrf_>("U", &size, a, &ld, places.data(), &rank, &tolerance, work.data(),
+                                                   &info, 1);
   }
   pivots.clear();
   for (const int place : places) pivots.push_back(place - 1);
   return rank;
 }
 
-#define TESELA_INSTANTIATE(T)                                             \
-  template index_t pstrf(index_t, T*, index_t, std::vector<index_t>&, T); \
-  template int potrf(index_t, T*, index_t);                               \
-  template int sygvd(int, index_t, T*, index_t, T*, index_t, T*, bool);
+#define TESELA_INSTANTIATE(T)                                                     \
+  template index_t pstrf(index_t, T*, index_t, std::vector<index_t>&, real_t<T>); \
+  template int potrf(index_t, T*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
-template int potrf(index_t, std::complex<float>*, index_t);
-template int potrf(index_t, std::complex<double>*, index_t);
+template int sygvd(int, index_t, float*, index_t, float*, index_t, float*, bool);
+template int sygvd(int, index_t, double*, index_t, double*, index_t, double*, bool);
 
 }  // namespace tesela::lapack

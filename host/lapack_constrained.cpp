@@ -2,13 +2,15 @@
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack.hpp>
 
-#include <type_traits>
+#include <complex>
 
 extern "C" {
 #define TESELA_LAPACK(t, T) \
   void t##gglse_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, T*, T*, T*, const int*, int*);
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
+TESELA_LAPACK(c, std::complex<float>)
+TESELA_LAPACK(z, std::complex<double>)
 #undef TESELA_LAPACK
 }
 
@@ -20,12 +22,17 @@ int gglse(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb,
             ld = narrow("gglse", lda), ld_b = narrow("gglse", ldb);
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    by_type<T, sgglse_, dgglse_>(&rows, &cols, &constraints, a, &ld, b, &ld_b, c, d, x, work, &lwork, &info);
+    by_type<T, sgglse_, dgglse_, cgglse_, zgglse_>(&rows, &cols, &constraints, a, &ld, b, &ld_b, c, d, x, work, &lwork,
+                                                   &info);
   });
   return info;
 }
 
-template int gglse(index_t, index_t, index_t, float*, index_t, float*, index_t, float*, float*, float*);
-template int gglse(index_t, index_t, index_t, double*, index_t, double*, index_t, double*, double*, double*);
+#define TESELA_INSTANTIATE(T) template int gglse(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, T*, T*);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::lapack

@@ -2,7 +2,9 @@
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack.hpp>
 
+#include <complex>
 #include <cstddef>
+#include <type_traits>
 
 extern "C" {
 #define TESELA_LAPACK(t, T)                                           \
@@ -11,8 +13,12 @@ extern "C" {
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
-void cgetrf_(const int*, const int*, std::complex<float>*, const int*, int*, int*);
-void zgetrf_(const int*, const int*, std::complex<double>*, const int*, int*, int*);
+#define TESELA_LAPACK(t, T, R)                                        \
+  void t##getrf_(const int*, const int*, T*, const int*, int*, int*); \
+  void t##gecon_(const char*, const int*, const T*, const int*, const R*, R*, T*, R*, int*, std::size_t);
+TESELA_LAPACK(c, std::complex<float>, float)
+TESELA_LAPACK(z, std::complex<double>, double)
+#undef TESELA_LAPACK
 void dgetrs_(const char*, const int*, const int*, const double*, const int*, const int*, double*, const int*, int*,
              std::size_t);
 }
@@ -29,14 +35,15 @@ int getrf(index_t m, index_t n, T* a, index_t lda, int* swaps) {
 }
 
 template <class T>
-double gecon(index_t n, const T* factors, index_t lda, T norm) {
+double gecon(index_t n, const T* factors, index_t lda, real_t<T> norm) {
   if (n == 0) return 1;
   const int size = narrow("gecon", n), ld = narrow("gecon", lda);
   std::vector<T> work(static_cast<std::size_t>(4 * n));
-  std::vector<int> integers(static_cast<std::size_t>(n));
-  T reciprocal = 0;
+  std::vector<std::conditional_t<is_complex<T>, real_t<T>, int>> more(static_cast<std::size_t>(2 * n));
+  real_t<T> reciprocal = 0;
   int info = 0;
-  by_type<T, sgecon_, dgecon_>("1", &size, factors, &ld, &norm, &reciprocal, work.data(), integers.data(), &info, 1);
+  by_type<T, sgecon_, dgecon_, cgecon_, zgecon_>("1", &size, factors, &ld, &norm, &reciprocal, work.data(), more.data(),
+                                                 &info, 1);
   return static_cast<double>(reciprocal);
 }
 
@@ -47,11 +54,13 @@ void getrs(index_t n, index_t r, const double* factors, index_t lda, const int* 
   dgetrs_("N", &order, &columns, factors, &ld, swaps, b, &ld_b, &info, 1);
 }
 
-template double gecon(index_t, const float*, index_t, float);
-template double gecon(index_t, const double*, index_t, double);
-template int getrf(index_t, index_t, float*, index_t, int*);
-template int getrf(index_t, index_t, double*, index_t, int*);
-template int getrf(index_t, index_t, std::complex<float>*, index_t, int*);
-template int getrf(index_t, index_t, std::complex<double>*, index_t, int*);
+#define TESELA_INSTANTIATE(T)                                   \
+  template double gecon(index_t, const T*, index_t, real_t<T>); \
+  template int getrf(index_t, index_t, T*, index_t, int*);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::lapack

@@ -3,12 +3,19 @@
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <cmath>
 #include <vector>
 
 namespace tesela::kernels {
 
 // Rank and solution of min ||R x - c||_2 in host memory, for a triangle or trapezoid R of a QR factorization. T is real
 // or complex.
+
+/// Returns |x| in double precision.
+template <class T>
+double magnitude(T x) {
+  return std::abs(with_parts<T, double>(x));
+}
 
 /// Returns ||x||_2 of n elements, without overflow.
 template <class T>

@@ -66,14 +66,16 @@ void RowBasis<T>::apply(Op op, HostMatrix<T>& X) const {
     for (index_t j = 0; j < r; ++j) std::copy_n(&X(0, j), k, &top(0, j));
     blas::gemm(how, Op::none, k, r, k, T(1), turn_.data(), k, top.data(), top.ld(), T(0), X.data(), X.ld());
   };
-  if (op == Op::none) by_turn(Op::transpose);
+  if (op == Op::none) by_turn(adjoint<T>);
   if (!tau_.empty())
     lapack::ormqr(op, q, r, static_cast<index_t>(tau_.size()), q_vectors_.data(), q_vectors_.ld(), tau_.data(),
                   X.data(), X.ld());
-  if (op == Op::transpose) by_turn(Op::none);
+  if (op != Op::none) by_turn(Op::none);
 }
 
 template class RowBasis<float>;
 template class RowBasis<double>;
+template class RowBasis<std::complex<float>>;
+template class RowBasis<std::complex<double>>;
 
 }  // namespace tesela::kernels

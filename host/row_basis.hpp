@@ -6,8 +6,8 @@
 
 namespace tesela::kernels {
 
-/// Factorization of q x n rows as Q [N; 0] with an N of full row rank, in host memory. All numbers are finite. Rounding
-/// errors of all columns must have one size: scale the columns first.
+/// Factorization of q x n rows, real or complex, as Q [N; 0] with an N of full row rank, in host memory. All numbers
+/// are finite. Rounding errors of all columns must have one size: scale the columns first.
 template <class T>
 class RowBasis {
  public:
@@ -18,7 +18,7 @@ class RowBasis {
 
   RowBasis(HostMatrix<T> rows, double rcond);
 
-  /// Sets X = Q^T X or Q X, for an X of q rows.
+  /// Sets X = Q^H X or Q X, for an X of q rows.
   void apply(Op op, HostMatrix<T>& X) const;
 
  private:

@@ -55,16 +55,16 @@ RowSolution<T> solve_rows(HostMatrix<T> R, const HostMatrix<T>& C, double rcond)
                         condition_of(found.singular_values),
                         found.cut};
   for (index_t j = 0; j < n - rank; ++j)
-    for (index_t i = 0; i < n; ++i) result.complement(i, j) = turn(rank + j, i);
+    for (index_t i = 0; i < n; ++i) result.complement(i, j) = conj(turn(rank + j, i));
   if (rank == 0 || r == 0) return result;
   const auto row = [&](index_t j) { return found.pivots[static_cast<std::size_t>(j)]; };
   rows = HostMatrix<T>::zeros(n, rank);
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i <= std::min(j, rank - 1); ++i) rows(row(j), i) = R(i, j);
+    for (index_t i = 0; i <= std::min(j, rank - 1); ++i) rows(row(j), i) = conj(R(i, j));
   lapack::gels(n, rank, r, rows.data(), rows.ld(), w.data(), w.ld());
   for (index_t c = 0; c < r; ++c)
-    result.distances[static_cast<std::size_t>(c)] = n > rank ? euclidean_norm(n - rank, &w(rank, c)) : T(0);
-  blas::gemm(Op::transpose, Op::none, n, r, rank, T(1), turn.data(), turn.ld(), w.data(), w.ld(), T(0), result.W.data(),
+    result.distances[static_cast<std::size_t>(c)] = n > rank ? euclidean_norm(n - rank, &w(rank, c)) : 0;
+  blas::gemm(adjoint<T>, Op::none, n, r, rank, T(1), turn.data(), turn.ld(), w.data(), w.ld(), T(0), result.W.data(),
              result.W.ld());
   blas::trsm(Op::none, rank, r, R.data(), R.ld(), w.data(), w.ld());
   for (index_t c = 0; c < r; ++c)
@@ -72,9 +72,13 @@ RowSolution<T> solve_rows(HostMatrix<T> R, const HostMatrix<T>& C, double rcond)
   return result;
 }
 
-template RankRows<float> rows_of_rank(HostMatrix<float>, double);
-template RankRows<double> rows_of_rank(HostMatrix<double>, double);
-template RowSolution<float> solve_rows(HostMatrix<float>, const HostMatrix<float>&, double);
-template RowSolution<double> solve_rows(HostMatrix<double>, const HostMatrix<double>&, double);
+#define TESELA_INSTANTIATE(T)                               \
+  template RankRows<T> rows_of_rank(HostMatrix<T>, double); \
+  template RowSolution<T> solve_rows(HostMatrix<T>, const HostMatrix<T>&, double);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

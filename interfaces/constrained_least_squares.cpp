@@ -23,7 +23,7 @@ namespace tesela::c {
 /// x        the solution, of least norm if there are several. Rank-deficient A and redundant constraints are not
 ///          failures.
 /// info     > 0: the status; there is no x.
-template <class T>
+template <Number T>
 Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index_t ldb, T* c, const T* d, T* x,
            tesela_gglse_result* result) {
   require_sizes({{"m", m}, {"n", n}, {"p", p}});
@@ -64,12 +64,13 @@ struct ConstrainedResult {
 
 ConstrainedResult solve_lse(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& c_given,
                             const ArrayLike& d_given, Flag overwrite_a, Flag overwrite_b) {
-  const Argument a("a", a_given), b("b", b_given), c("c", c_given), d("d", d_given);
+  constexpr Numbers any = Numbers::complex_too;
+  const Argument a("a", a_given, any), b("b", b_given, any), c("c", c_given, any), d("d", d_given, any);
   b.require_rows(a.rows());
   c.require_cols(a.cols());
   d.require_rows(c.rows());
   d.require_cols(b.cols());
-  return in_precision({&a, &b, &c, &d}, [&]<class T>(T) {
+  return in_number_type({&a, &b, &c, &d}, [&]<class T>(T) {
     auto found = with_workers([&](const c::Session& session) {
       const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b, &c, &d})),
                  columns_b = Columns<T>::overwriting(session, b, overwrite_b && b.apart({&c, &d}));
@@ -111,7 +112,7 @@ const Part part([](nb::module_& m) {
   m.def("lse", solve_lse, "a"_a, "b"_a, "c"_a, "d"_a, nb::kw_only(), "overwrite_a"_a = false, "overwrite_b"_a = false,
         R"(Solve least squares with equality constraints: min ||a x - b|| subject to c x = d (LAPACK gglse).
 
-Any shapes and ranks. Among several solutions x has the least norm, or the least ||D x|| if the result's
+Any shapes and ranks, of real or complex numbers. Among several solutions x has the least norm, or the least ||D x|| if the result's
 original_units is False. Redundant constraints are not an error.
 
 Parameters

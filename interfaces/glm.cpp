@@ -7,7 +7,7 @@ typedef struct tesela_ggglm_result {
   size_t size;
   int64_t status;         ///< TESELA_OK, TESELA_RANK_DEFICIENT, or the reason why there is no solution
   int64_t rank;           ///< rank of A
-  int64_t rank_b;         ///< rank of the last n - rank rows of Q^T B
+  int64_t rank_b;         ///< rank of the last n - rank rows of Q^H B
   double condition;       ///< condition of A with columns of unit norm
   double condition_b;     ///< condition of those rows
   double backward_error;  ///< measured
@@ -22,7 +22,7 @@ namespace tesela::c {
 /// A, B, d  A is n x m, B n x p, for any n, m and p; all three are overwritten.
 /// x, y     m and p numbers. If A is rank deficient, which is not a failure, x has least norm.
 /// info     > 0: the status; there is no x.
-template <class T>
+template <Number T>
 Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb, T* d, T* x, T* y,
            tesela_ggglm_result* result) {
   require_sizes({{"n", n}, {"m", m}, {"p", p}});
@@ -64,10 +64,11 @@ struct GlmResult {
 
 GlmResult solve_glm(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& d_given, Flag overwrite_a,
                     Flag overwrite_b) {
-  const Argument a("a", a_given), b("b", b_given), d("d", d_given);
+  constexpr Numbers any = Numbers::complex_too;
+  const Argument a("a", a_given, any), b("b", b_given, any), d("d", d_given, any);
   b.require_rows(a.rows());
   d.require_rows(a.rows());
-  return in_precision({&a, &b, &d}, [&]<class T>(T) {
+  return in_number_type({&a, &b, &d}, [&]<class T>(T) {
     auto found = with_workers([&](const c::Session& session) {
       const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b})),
                  columns_b = Columns<T>::overwriting(session, b, overwrite_b),
@@ -108,7 +109,7 @@ const Part part([](nb::module_& m) {
   m.def("glm", solve_glm, "a"_a, "b"_a, "d"_a, nb::kw_only(), "overwrite_a"_a = false, "overwrite_b"_a = false,
         R"(Solve the general Gauss-Markov linear model: min ||y|| subject to d = a x + b y (LAPACK ggglm).
 
-Any shapes and ranks. Among several x with the least ||y|| the result has the least norm, or the least ||D x|| if its
+Any shapes and ranks, of real or complex numbers. Among several x with the least ||y|| the result has the least norm, or the least ||D x|| if its
 original_units is False.
 
 Parameters

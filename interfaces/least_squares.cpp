@@ -49,7 +49,7 @@ constexpr auto by_ols = [](const auto&... arguments) { return ols(arguments...);
 /// Solves by with(session, a, b, options) and overwrites B's first n rows with X.
 template <class T, class Solve>
 Code solve(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, double rcond,
-           tesela_gels_result* result, const Solve& with, const Array<const T>& weights = {"w", nullptr, 0}) {
+           tesela_gels_result* result, const Solve& with, const Array<const real_t<T>>& weights = {"w", nullptr, 0}) {
   require_sizes({{"m", m}, {"n", n}, {"nrhs", nrhs}});
   const Array<T> array_a("a", a, {m, n}, "lda", lda), array_b("b", b, {std::max(m, n), nrhs}, "ldb", ldb);
   if (!(rcond >= 0 && rcond < 1)) throw WrongArgument("rcond", shortest(rcond) + " is not in [0, 1)");
@@ -86,18 +86,18 @@ Code gelsy(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t 
   return solve(m, n, nrhs, a, lda, b, ldb, rcond, result, by_ols);
 }
 
-/// Solves weighted least squares, X = argmin sum_i w(i) (A x - b)(i)^2, with m finite weights >= 0; a row of weight 0
+/// Solves weighted least squares, X = argmin sum_i w(i) |A x - b|(i)^2, with m finite weights >= 0; a row of weight 0
 /// does not count. Otherwise as gels.
-template <class T>
-Code wls(index_t m, index_t n, index_t nrhs, const T* w, T* a, index_t lda, T* b, index_t ldb,
+template <Number T>
+Code wls(index_t m, index_t n, index_t nrhs, const real_t<T>* w, T* a, index_t lda, T* b, index_t ldb,
          tesela_gels_result* result) {
   require_sizes({{"m", m}});
-  const Array<const T> weights("w", w, m);
+  const Array<const real_t<T>> weights("w", w, m);
   for (index_t i = 0; i < m; ++i)
     if (!(w[i] >= 0 && std::isfinite(w[i])))
       throw WrongArgument("w", "element " + std::to_string(i) + " is " + shortest(w[i]) + ", not finite and from 0 on");
   const auto with = [&](const Session& session, const Array<T>& array_a, const Array<T>& array_b, const OlsOptions& o) {
-    return tesela::wls(session, array_a, array_b, std::vector<T>(w, w + m), o);
+    return tesela::wls(session, array_a, array_b, std::vector<real_t<T>>(w, w + m), o);
   };
   return solve(m, n, nrhs, a, lda, b, ldb, 0, result, with, weights);
 }
@@ -221,10 +221,17 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   return result;
 }
 
+void require_errors_of_real_numbers(const char* function, std::initializer_list<const Argument*> arguments,
+                                    bool errors) {
+  for (const Argument* const a : arguments)
+    if (a->complex() && errors)
+      throw nb::type_error((std::string(function) + ": complex numbers need errors=False").c_str());
+}
+
 LeastSquaresResult lstsq(const ArrayLike& a_given, const ArrayLike& b_given, std::optional<double> rcond, Flag errors,
                          Flag overwrite_a, Flag overwrite_b, Flag singular_values) {
   const Argument a("a", a_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too);
-  if ((a.complex() || b.complex()) && errors) throw nb::type_error("lstsq: complex numbers need errors=False");
+  require_errors_of_real_numbers("lstsq", {&a, &b}, errors);
   return in_number_type({&a, &b}, [&]<class T>(T) {
     std::vector<real_t<T>> values;
     if (singular_values) {
@@ -259,18 +266,19 @@ LeastSquaresResult nnls(const ArrayLike& a_given, const ArrayLike& b_given, std:
 
 LeastSquaresResult wls(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& w_given,
                        std::optional<double> rcond, Flag errors, Flag overwrite_a, Flag overwrite_b) {
-  const Argument a("a", a_given), b("b", b_given), w("w", w_given);
+  const Argument a("a", a_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too), w("w", w_given);
   w.require_vector();
-  return in_precision({&a, &b, &w}, [&]<class T>(T) {
-    const auto weights = Columns<T>::on_host(w);
+  require_errors_of_real_numbers("wls", {&a, &b}, errors);
+  return in_number_type({&a, &b, &w}, [&]<class T>(T) {
+    const auto weights = Columns<real_t<T>>::on_host(w);
     for (index_t i = 0; i < weights.rows; ++i)
-      if (const T weight = weights.data[i]; !(weight >= 0 && std::isfinite(weight)))
+      if (const real_t<T> weight = weights.data[i]; !(weight >= 0 && std::isfinite(weight)))
         throw nb::value_error(
             (element("w", i) + " is " + shortest(weight) + "; weights must be finite and not negative").c_str());
     return least_squares<T>(
         a, b, rcond.value_or(0), overwrite_a, overwrite_b,
         [&](const auto& session, const auto& A, const auto& B, const OlsOptions& o) {
-          const std::vector<T> numbers(weights.data, weights.data + weights.rows);
+          const std::vector<real_t<T>> numbers(weights.data, weights.data + weights.rows);
           return tesela::wls(session, A, B, numbers, o);
         },
         errors);
@@ -279,10 +287,12 @@ LeastSquaresResult wls(const ArrayLike& a_given, const ArrayLike& b_given, const
 
 LeastSquaresResult gls(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& covariance_given,
                        std::optional<double> rcond, Flag errors, Flag overwrite_a, Flag overwrite_b) {
-  const Argument a("a", a_given), b("b", b_given), s("covariance", covariance_given);
+  constexpr Numbers any = Numbers::complex_too;
+  const Argument a("a", a_given, any), b("b", b_given, any), s("covariance", covariance_given, any);
+  require_errors_of_real_numbers("gls", {&a, &b, &s}, errors);
   s.require_square();
   s.require_rows(a.rows());
-  return in_precision({&a, &b, &s}, [&]<class T>(T) {
+  return in_number_type({&a, &b, &s}, [&]<class T>(T) {
     try {
       return least_squares<T>(
           a, b, rcond.value_or(0), overwrite_a, overwrite_b,
@@ -374,12 +384,12 @@ array([1.5, 0. ])
 )");
   m.def("wls", wls, "a"_a, "b"_a, "w"_a, nb::kw_only(), "rcond"_a = nb::none(), "errors"_a = false,
         "overwrite_a"_a = false, "overwrite_b"_a = false,
-        R"(Solve weighted least squares: x = argmin sum w_i (a x - b)_i^2; otherwise as `lstsq`.
+        R"(Solve weighted least squares: x = argmin sum w_i |a x - b|_i^2; otherwise as `lstsq`.
 
 Parameters
 ----------
 w : (m,) array
-    Weights >= 0, such as 1 / variance; a row of weight 0 does not count.
+    Real weights >= 0, such as 1 / variance; a row of weight 0 does not count.
 
 Examples
 --------
@@ -389,12 +399,13 @@ Examples
 )");
   m.def("gls", gls, "a"_a, "b"_a, "covariance"_a, nb::kw_only(), "rcond"_a = nb::none(), "errors"_a = false,
         "overwrite_a"_a = false, "overwrite_b"_a = false,
-        R"(Solve generalized least squares: x = argmin (a x - b)' S^-1 (a x - b); otherwise as `lstsq`.
+        R"(Solve generalized least squares: x = argmin (a x - b)' S^-1 (a x - b), where ' conjugates, too; otherwise as
+`lstsq`.
 
 Parameters
 ----------
 covariance : (m, m) array
-    S, the covariance of the errors: symmetric, positive definite or semidefinite.
+    S, the covariance of the errors: symmetric or Hermitian, positive definite or semidefinite.
 
 Examples
 --------

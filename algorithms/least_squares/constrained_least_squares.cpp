@@ -33,7 +33,7 @@ ConstrainedLeastSquares<T> without_x(SolveStatus status, index_t r) {
   ConstrainedLeastSquares<T> answer;
   answer.status = status;
   answer.distances.assign(static_cast<std::size_t>(r), 0);
-  answer.residual_norms.assign(static_cast<std::size_t>(r), std::numeric_limits<T>::quiet_NaN());
+  answer.residual_norms.assign(static_cast<std::size_t>(r), std::numeric_limits<real_t<T>>::quiet_NaN());
   answer.constraint_error.error = std::numeric_limits<double>::quiet_NaN();
   if (status == SolveStatus::not_finite) answer.condition = answer.constraint_condition = answer.constraint_error.error;
   return answer;
@@ -85,7 +85,7 @@ class Solve {
       moved = std::max(moved, static_cast<double>(euclidean_norm(by.size(), by.data())));
       correct(0, by);
     }
-    const double little = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    const double little = 100 * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
     if (free > 0 && moved > little * static_cast<double>(euclidean_norm(x.size(), x.data())))
       if (const Free again = solve_free(s.M, s.b, rank, norm_a); again.finite) correct(rank, again.Y);
 
@@ -97,7 +97,7 @@ class Solve {
     answer.cut = std::max(inner.cut, constraints.cut());
     answer.residual_norms = e_.residual_norms;
     for (index_t k = 0; k < r; ++k) {
-      T& norm = answer.residual_norms[static_cast<std::size_t>(k)];
+      real_t<T>& norm = answer.residual_norms[static_cast<std::size_t>(k)];
       norm = std::hypot(norm, std::ldexp(euclidean_norm(s.b.rows(), s.b.data() + k * s.b.ld()), s.of_x[at(k)]));
     }
     answer.multipliers = constraints.multipliers(g_, s.M, s.b);
@@ -107,7 +107,8 @@ class Solve {
     if (answer.status == SolveStatus::ok && !inner.good) answer.status = SolveStatus::inaccurate;
     if (answer.status == SolveStatus::ok && inner.rank < free) answer.status = SolveStatus::rank_deficient;
     for (index_t k = 0; k < r; ++k)
-      for (index_t j = 0; j < n; ++j) y(s.order[at(j)], k) = std::ldexp(x(j, k), s.of_x[at(k)] - s.units[at(j)]);
+      for (index_t j = 0; j < n; ++j)
+        y(s.order[at(j)], k) = times_power_of_two(x(j, k), s.of_x[at(k)] - s.units[at(j)]);
     if (!all_finite(y)) return without_x<T>(SolveStatus::not_finite, r);
     answer.X = std::move(y);
     return answer;
@@ -143,11 +144,11 @@ class Solve {
     answer.condition = s.condition;
     answer.cut = norm_a > 0 ? std::ldexp(s.cut, s.exponent) / norm_a : 0;
     answer.Y = s.U.clone();
-    for (T& y : std::span(answer.Y.data(), at(answer.Y.size()))) y = std::ldexp(y, -s.exponent);
+    for (T& y : std::span(answer.Y.data(), at(answer.Y.size()))) y = times_power_of_two(y, -s.exponent);
     NormalResidual<T> sums(answer.Y);
     sums.add(rows, m2, M.ld(), right.data(), right.ld());
     const double error = sums.result().backward_error, size = static_cast<double>(std::max(M.rows(), M.cols()));
-    answer.good = error <= 10 * std::sqrt(size) * static_cast<double>(std::numeric_limits<T>::epsilon()) *
+    answer.good = error <= 10 * std::sqrt(size) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) *
                                    std::max(1.0, s.norm > 0 ? std::ldexp(norm_a, -s.exponent) / s.norm : 1.0) +
                                2 * s.cut / std::max(s.norm, std::numeric_limits<double>::min());
     detail::unscale(answer.Y, of_right, [](index_t) { return 0; });
@@ -159,7 +160,7 @@ class Solve {
              const detail::Constraints<T>& constraints) {
     const index_t p = s.C.rows(), n = s.C.cols(), r = x.cols();
     const double size = static_cast<double>(std::max({n, p, index_t{1}})),
-                 rounding = 10 * size * static_cast<double>(std::numeric_limits<T>::epsilon());
+                 rounding = 10 * size * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
     answer.constraint_error.bound = std::min(rounding, useful_bound);
     answer.distances.assign(at(r), 0);
     HostMatrix<T> left = s.d.clone();
@@ -170,22 +171,21 @@ class Solve {
       std::vector<double> sums(at(p)), norms(at(p));
       double most = 0;
       for (index_t i = 0; i < p; ++i) {
-        double norm = 0, sum = std::abs(static_cast<double>(s.d(i, k)));
+        double norm = 0, sum = magnitude(s.d(i, k));
         for (index_t j = 0; j < n; ++j) {
-          sum += std::abs(static_cast<double>(s.C(i, j)) * static_cast<double>(x(j, k)));
-          norm = std::hypot(norm, static_cast<double>(s.C(i, j)));
+          sum += magnitude(s.C(i, j)) * magnitude(x(j, k));
+          norm = std::hypot(norm, magnitude(s.C(i, j)));
         }
         sums[at(i)] = sum;
         norms[at(i)] = norm;
         if (constraints.is_dropped(i)) continue;
         most = std::max(most, sum);
-        const double data = norm * norm_x + std::abs(static_cast<double>(s.d(i, k)));
+        const double data = norm * norm_x + magnitude(s.d(i, k));
         if (data > 0)
-          answer.constraint_error.error =
-              std::max(answer.constraint_error.error, std::abs(static_cast<double>(left(i, k))) / data);
+          answer.constraint_error.error = std::max(answer.constraint_error.error, magnitude(left(i, k)) / data);
       }
       for (index_t i = 0; i < p; ++i) {
-        const double off = std::abs(static_cast<double>(left(i, k)));
+        const double off = magnitude(left(i, k));
         const double tolerance =
             norms[at(i)] == 0 ? 0 : rounding * (sums[at(i)] + most) + 2 * constraints.cut() * norm_x;
         if (constraints.is_dropped(i) && off > tolerance) answer.distances[at(k)] = off;
@@ -228,6 +228,7 @@ void require_shapes(index_t n, index_t r, const HostMatrix<T>& C, const HostMatr
 template <class T>
 ExtendedQr<T> triangle_of(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
   detail::require_conforming("triangle_of", A, B);
+  detail::require_method<T>("triangle_of", options.method);
   if (A.m() == 0 || A.n() == 0) {
     FirstRows<T> b = first_rows(B, 0);
     return {HostMatrix<T>(0, A.n()), HostMatrix<T>(0, B.n()), std::move(b.norms_below)};
@@ -258,7 +259,8 @@ ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const Ho
   if (const auto [least, most] = std::minmax_element(units.begin(), units.end());
       answer.status == SolveStatus::rank_deficient && *most > *least) {
     ConstrainedLeastSquares<T> own;
-    if (2 * (*most - *least) <= std::numeric_limits<T>::digits) own = solve.run(std::vector<int>(units.size(), *most));
+    if (2 * (*most - *least) <= std::numeric_limits<real_t<T>>::digits)
+      own = solve.run(std::vector<int>(units.size(), *most));
     if (own.status == SolveStatus::rank_deficient && own.rank == answer.rank &&
         own.dropped_rows.size() == answer.dropped_rows.size())
       answer = std::move(own);
@@ -271,7 +273,7 @@ ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const Ho
     answer.multipliers = HostMatrix<T>();
     answer.multiplier_exponents.clear();
     answer.multiplier_row_exponents.clear();
-    std::fill(answer.residual_norms.begin(), answer.residual_norms.end(), std::numeric_limits<T>::quiet_NaN());
+    std::fill(answer.residual_norms.begin(), answer.residual_norms.end(), std::numeric_limits<real_t<T>>::quiet_NaN());
   }
   return answer;
 }
@@ -281,15 +283,17 @@ ConstrainedLeastSquares<T> lse(Graph& g, const TileMatrix<T>& A, const TileMatri
                                const HostMatrix<T>& D, const OlsOptions& options) {
   require_shapes(A.n(), B.n(), C, D);
   detail::require_conforming("lse", A, B);
-  const bool by_tiles = ols_method(options.method, {A.m(), A.n()}, B.n()) == OlsMethod::tiles;
-  if (g.runtime().gpus() == 0 || !by_tiles || A.m() < A.n() || A.n() == 0)
-    return lse(g, triangle_of(g, A, B, options), C, D, options);
-  const double rcond = detail::default_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());
-  const QrFactorization<T> factors = qr(g, A, options.qr);
-  factors.apply(g, Side::left, Op::transpose, B);
-  if (all_finite(C) && all_finite(D))
-    if (auto answer = detail::lse_on_device(g, factors, B, C, D, rcond)) return std::move(*answer);
-  return lse(g, extended_qr(g, factors, A.tile_shape(), B), C, D, options);
+  if constexpr (!is_complex<T>)
+    if (ols_method(options.method, {A.m(), A.n()}, B.n()) == OlsMethod::tiles && g.runtime().gpus() > 0 &&
+        A.m() >= A.n() && A.n() > 0) {
+      const double rcond = detail::default_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());
+      const QrFactorization<T> factors = qr(g, A, options.qr);
+      factors.apply(g, Side::left, Op::transpose, B);
+      if (all_finite(C) && all_finite(D))
+        if (auto answer = detail::lse_on_device(g, factors, B, C, D, rcond)) return std::move(*answer);
+      return lse(g, extended_qr(g, factors, A.tile_shape(), B), C, D, options);
+    }
+  return lse(g, triangle_of(g, A, B, options), C, D, options);
 }
 
 template <class T>
@@ -302,7 +306,6 @@ ConstrainedLeastSquares<T> lse(Runtime& runtime, MatrixView<T> a, MatrixView<T> 
 
 #define TESELA_INSTANTIATE(T)                                                                                       \
   template ExtendedQr<T> triangle_of(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&);        \
-  template ExtendedQr<T> triangle_of(Graph&, const MatrixRows<T>&, const HostMatrix<T>&, const OlsOptions&);        \
   template ConstrainedLeastSquares<T> lse(Graph&, const ExtendedQr<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
                                           const OlsOptions&);                                                       \
   template ConstrainedLeastSquares<T> lse(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const HostMatrix<T>&, \
@@ -311,6 +314,11 @@ ConstrainedLeastSquares<T> lse(Runtime& runtime, MatrixView<T> a, MatrixView<T> 
                                           const HostMatrix<T>&, const OlsOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
+template ExtendedQr<float> triangle_of(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);
+template ExtendedQr<double> triangle_of(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,
+                                        const OlsOptions&);
 
 }  // namespace tesela

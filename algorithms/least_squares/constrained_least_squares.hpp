@@ -12,7 +12,7 @@ namespace tesela {
 /// Result of lse.
 template <class T>
 struct ConstrainedLeastSquares : Solution<T> {
-  /// Lagrange multipliers, p x r: A^T (b - A x) = C^T lambda; zero for dropped rows; 0 x 0 without X. T may not hold
+  /// Lagrange multipliers, p x r: A^H (b - A x) = C^H lambda; zero for dropped rows; 0 x 0 without X. T may not hold
   /// them: lambda_ik = 2^(multiplier_row_exponents[i] + multiplier_exponents[k]) multipliers(i, k).
   HostMatrix<T> multipliers;
   std::vector<int> multiplier_exponents = {}, multiplier_row_exponents = {};
@@ -21,7 +21,7 @@ struct ConstrainedLeastSquares : Solution<T> {
   double constraint_condition = 1;         ///< estimated condition of the kept rows; with a GPU of C R^-1
   double cut = 0;                      ///< largest part of A and C, relative to their sizes, that was treated as zero
   std::vector<double> distances = {};  ///< min ||C x - d_k||_2; 0 for a consistent column
-  std::vector<T> residual_norms = {};  ///< ||A x_k - b_k||_2; NaN without X
+  std::vector<real_t<T>> residual_norms = {};  ///< ||A x_k - b_k||_2; NaN without X
   /// Largest ||C x - d|| / (||C||_F ||x|| + ||d||) of all columns, rows scaled to one size.
   Measured constraint_error = {};
 };
@@ -40,14 +40,14 @@ template <class T>
                                         const OlsOptions& options = {});
 
 /// Solves the equality-constrained least-squares problem X = argmin ||A x - b||_2 subject to C x = d, column by column
-/// (LAPACK gglse, for any shapes and ranks).
+/// (LAPACK gglse, for any shapes and ranks), for real and complex numbers.
 ///
 /// A, B     m x n and m x r, or their triangle.
 /// C, D     p x n and p x r.
 /// Returns  X, multipliers, ranks, conditions and measured errors; `status` reports whether X exists and is accurate.
 /// Throws   ArgumentError if shapes do not conform; as Graph::wait.
 /// Waits    for the graph.
-/// Method   Unknowns are scaled so that A's columns have one size. Then C^T = Q [R_C; 0], x = Q [y1; y2], R_C^T y1 = d,
+/// Method   Unknowns are scaled so that A's columns have one size. Then C^H = Q [R_C; 0], x = Q [y1; y2], R_C^H y1 = d,
 ///          and y2 = argmin ||(A Q_2) y2 - (b - A Q_1 y1)||_2 of least norm (Golub and Van Loan, "Matrix Computations",
 ///          6.2). Parts of A Q_2 below rcond ||A||_F count as zero. Dependent rows of C (singular values up to rcond
 ///          times the largest, rows and columns scaled to one size) are dropped and named; d must agree with them to 10

@@ -40,10 +40,10 @@ GeneralizedLeastSquares<T> with(LeastSquares<T> answer, CovariancePath path, dou
 template <class T>
 GeneralizedLeastSquares<T> by_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& F,
                                    const OlsOptions& options) {
-  std::vector<T> scales(static_cast<std::size_t>(F.rows()));
-  T most = 0, least = std::numeric_limits<T>::infinity();
+  std::vector<real_t<T>> scales(static_cast<std::size_t>(F.rows()));
+  real_t<T> most = 0, least = std::numeric_limits<real_t<T>>::infinity();
   for (index_t i = 0; i < F.rows(); ++i) {
-    const T size = std::abs(F(i, i));
+    const real_t<T> size = std::abs(F(i, i));
     most = std::max(most, size), least = std::min(least, size);
     scales[static_cast<std::size_t>(i)] = 1 / size;
   }
@@ -80,7 +80,7 @@ GeneralizedLeastSquares<T> solve_by_glm(Graph& g, const TileMatrix<T>& A, const 
   answer.condition = s.condition;
   answer.backward_error = s.backward_error;
   answer.original_units = s.original_units;
-  answer.residual_norms.assign(static_cast<std::size_t>(B.n()), std::numeric_limits<T>::quiet_NaN());
+  answer.residual_norms.assign(static_cast<std::size_t>(B.n()), std::numeric_limits<real_t<T>>::quiet_NaN());
   if (s.X.shape() == Shape{A.n(), B.n()} && s.U.cols() == B.n()) answer.residual_norms = column_norms(s.U);
   answer.degrees_of_freedom = s.rank_b;
   answer.status = s.status;
@@ -120,7 +120,7 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
   if (F.cols() != m) return solve_by_glm(g, A, B, F, F.cols(), options);
   if (detail::structure_of(F) == detail::Structure::diagonal) {
     index_t rank = 0;
-    for (index_t i = 0; i < m; ++i) rank += std::isfinite(1 / F(i, i)) ? 1 : 0;
+    for (index_t i = 0; i < m; ++i) rank += std::isfinite(1 / std::abs(F(i, i))) ? 1 : 0;
     return rank == m ? by_rows(g, A, B, F, options) : solve_by_glm(g, A, B, F, rank, options);
   }
   // Scale rows of F, A and B together, so that the sizes of F's rows do not affect its condition and the sizes of A's
@@ -155,8 +155,9 @@ GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const
   const index_t m = A.m();
   if (detail::structure_of(S) == detail::Structure::diagonal) {
     for (index_t i = 0; i < m; ++i) {
-      if (S(i, i) < T(0)) throw detail::indefinite("gls_covariance", "pivot", i, -1, S(i, i), exponent);
-      S(i, i) = std::sqrt(S(i, i));
+      const real_t<T> variance = real_part(S(i, i));
+      if (variance < 0) throw detail::indefinite("gls_covariance", "pivot", i, -1, variance, exponent);
+      S(i, i) = T(std::sqrt(variance));
     }
     return by_factor(g, A, B, std::move(S), options);
   }
@@ -180,7 +181,7 @@ GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const
 /// Converts the result for 2^-exponent F to the result for F.
 template <class T>
 GeneralizedLeastSquares<T> unscaled(GeneralizedLeastSquares<T> answer, int exponent) {
-  for (T& norm : answer.residual_norms) norm = std::ldexp(norm, -exponent);
+  for (real_t<T>& norm : answer.residual_norms) norm = std::ldexp(norm, -exponent);
   scale_all(answer.U, -exponent);
   scale_all(answer.triangle, -exponent);
   scale_all(answer.spread, exponent);
@@ -192,6 +193,7 @@ template <class T>
 OlsOptions resolved_options(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& F,
                             const char* name, const OlsOptions& options) {
   detail::require_conforming(routine, A, B);
+  detail::require_method<T>(routine, options.method);
   require(F.rows() == A.m() && F.cols() == A.m(), routine, name, F.shape(), "; A has ", A.m(), " rows");
   OlsOptions result = options;
   result.rcond = detail::default_rcond<T>(routine, options, A.m(), A.n());
@@ -265,14 +267,18 @@ GeneralizedLeastSquares<T> gls_covariance(Runtime& runtime, MatrixView<T> a, Mat
   });
 }
 
-#define TESELA_INSTANTIATE(T, SOLVER)                                                                           \
+#define TESELA_INSTANTIATE_SOLVER(T, SOLVER)                                                                    \
   template GeneralizedLeastSquares<T> SOLVER(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, HostMatrix<T>, \
                                              const OlsOptions&);                                                \
   template GeneralizedLeastSquares<T> SOLVER(Runtime&, MatrixView<T>, MatrixView<T>, HostMatrix<T>, const OlsOptions&);
-TESELA_INSTANTIATE(float, gls_factor)
-TESELA_INSTANTIATE(double, gls_factor)
-TESELA_INSTANTIATE(float, gls_covariance)
-TESELA_INSTANTIATE(double, gls_covariance)
+#define TESELA_INSTANTIATE(T)              \
+  TESELA_INSTANTIATE_SOLVER(T, gls_factor) \
+  TESELA_INSTANTIATE_SOLVER(T, gls_covariance)
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
+#undef TESELA_INSTANTIATE_SOLVER
 
 }  // namespace tesela

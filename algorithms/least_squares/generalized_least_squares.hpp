@@ -7,7 +7,7 @@
 
 namespace tesela {
 
-/// Thrown for a covariance that is indefinite or not symmetric; names the pivot or the entry.
+/// Thrown for a covariance that is indefinite or not symmetric (not Hermitian); names the pivot or the entry.
 class CovarianceError : public ArgumentError {
  public:
   /// Makes the message "`before` 3 `after`", or "`before` (3, 4) `after`" if `column` is not negative. Both indices
@@ -45,7 +45,7 @@ struct GeneralizedLeastSquares : LeastSquares<T> {
   /// diagonal F, or of singular values of F above m eps times the largest (rows and columns scaled to one size).
   index_t covariance_rank = 0;
   HostMatrix<T> U = {};  ///< errors u of the model b = A x + F u
-  /// As in Glm, for `path` = `model` and on request: A^T lambda = 0 and F F^T lambda = b - A x.
+  /// As in Glm, for `path` = `model` and on request: A^H lambda = 0 and F F^H lambda = b - A x.
   HostMatrix<T> multipliers = {};
   std::vector<int> multiplier_exponents = {};
   HostMatrix<T> spread = {};
@@ -53,13 +53,13 @@ struct GeneralizedLeastSquares : LeastSquares<T> {
 };
 
 /// Solves the generalized least-squares problem X = argmin ||F^-1 (A x - b)||_2 column by column, for errors of
-/// covariance F F^T.
+/// covariance F F^H, real or complex.
 ///
 /// A, B     m x n and m x r as for `ols`; overwritten.
 /// F        m x m, also singular; overwritten.
 /// Returns  X and status as `ols`; residual_norms are ||F^-1 (A x - b)||_2. The triangle is kept on the paths `rows`
 ///          and `whitened`, the spread on `model`.
-/// Throws   ArgumentError if shapes do not conform.
+/// Throws   ArgumentError if shapes do not conform, and for a method without complex numbers.
 /// Waits    for the graph.
 /// Method   A diagonal F scales rows. Otherwise rows of F, A and b are divided by the sizes of F's rows. If F's
 ///          condition number is then below eps^(-1/3) and A's rows do not differ much in size, [A | b] is divided by F
@@ -70,9 +70,10 @@ template <class T>
 [[nodiscard]] GeneralizedLeastSquares<T> gls_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                                     HostMatrix<T> F, const OlsOptions& options = {});
 
-/// Solves the same problem for the covariance S = F F^T, m x m. F is the Cholesky factor of S. If a pivot is at most m
+/// Solves the same problem for the covariance S = F F^H, m x m. F is the Cholesky factor of S. If a pivot is at most m
 /// eps times the largest variance, F is the m x rank factor of Cholesky's factorization with diagonal pivoting. Throws
-/// CovarianceError, with the worst entry or pivot, if S is not symmetric to m eps sqrt(s_ii s_jj) or is indefinite.
+/// CovarianceError, with the worst entry or pivot, if S is not symmetric (Hermitian) to m eps sqrt(s_ii s_jj) or is
+/// indefinite.
 template <class T>
 [[nodiscard]] GeneralizedLeastSquares<T> gls_covariance(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                                         HostMatrix<T> S, const OlsOptions& options = {});

@@ -50,7 +50,7 @@ struct ModelUnits {
   detail::Size of_b;
 };
 
-/// The rows of Q^T B below A's rank, and the solver for u.
+/// The rows of Q^H B below A's rank, and the solver for u.
 template <class T, class Factor>
 class RowsBelowRank {
  public:
@@ -94,7 +94,7 @@ class RowsBelowRank {
     return rest_->solve(g_, c2.clone(), rcond_, size_.norm, multipliers);
   }
 
-  /// Returns the first n rows of Q^T B times orthonormal columns that span the null space of the other rows. `s` is the
+  /// Returns the first n rows of Q^H B times orthonormal columns that span the null space of the other rows. `s` is the
   /// solution for the other rows.
   HostMatrix<T> beyond(index_t n, const detail::LeastNorm<T>& s) const {
     if (size_.graded()) return detail::graded_null_space_part(first_rows(b_, b_.m()).rows, n, size_.of_columns, rcond_);
@@ -122,10 +122,10 @@ class RowsBelowRank {
   std::optional<detail::SeminormalRows<T>> products_;
 };
 
-/// A = Q [R; 0] and Q^T b in host memory. B holds Q^T B.
+/// A = Q [R; 0] and Q^H b in host memory. B holds Q^H B.
 template <class T>
 struct Reduced {
-  HostMatrix<T> c;  // Q^T b
+  HostMatrix<T> c;  // Q^H b
   index_t rank = 0;
   double condition = 1, cut = 0;
   bool regular = true;  // whether R is n x n and of full rank
@@ -140,6 +140,13 @@ struct Reduced {
   bool graded() const { return !row_exponents.empty(); }
   index_t unknown(index_t j) const { return pivots.empty() ? j : pivots[static_cast<std::size_t>(j)]; }
 };
+
+template <class T>
+detail::SolvedTriangle<T> solve_triangle(Graph& g, Reduced<T>& reduced, HostMatrix<T> right, double rcond) {
+  if constexpr (!is_complex<T>)
+    if (reduced.kept) return detail::solve_triangle(g, *reduced.kept, std::move(right));
+  return detail::solve_triangle(g, std::move(reduced.R), std::move(right), reduced.regular, rcond);
+}
 
 /// Solves the reduced model.
 template <class T, class Factor>
@@ -161,12 +168,10 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, RowsBelowRank
   // e = c - B u: its first rows are R x, the others should vanish.
   HostMatrix<T> e = detail::minus_product(g, c, B, s);
   HostMatrix<T> right = detail::rows_of(e, 0, reduced.kept ? n : reduced.R.rows());
-  if (reduced.turn.rows() > 0) detail::transform_first_rows(right, Op::transpose, reduced.turn);
+  if (reduced.turn.rows() > 0) detail::transform_first_rows(right, adjoint<T>, reduced.turn);
   detail::divide_rows(right, reduced.row_exponents);
   HostMatrix<T> triangle = options.keep_spread ? reduced.R.clone() : HostMatrix<T>();
-  detail::SolvedTriangle<T> x =
-      reduced.kept ? detail::solve_triangle(g, *reduced.kept, std::move(right))
-                   : detail::solve_triangle(g, std::move(reduced.R), std::move(right), reduced.regular, rcond);
+  detail::SolvedTriangle<T> x = solve_triangle(g, reduced, std::move(right), rcond);
   if (!all_finite(x.X)) return detail::glm_not_finite<T>(r);
   const auto of_column = [&](index_t j) { return units.of_columns[static_cast<std::size_t>(reduced.unknown(j))]; };
   if (options.keep_spread && rank == n) {
@@ -192,7 +197,7 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, RowsBelowRank
       for (index_t i = rank; i < m; ++i) answer.multipliers(i, j) = s.L(i - rank, j);
       answer.multiplier_exponents.push_back(of_c[static_cast<std::size_t>(j)] - 2 * (s.exponent + units.of_b.exponent));
     }
-    if (reduced.turn.rows() > 0) detail::transform_first_rows(answer.multipliers, Op::transpose, reduced.turn);
+    if (reduced.turn.rows() > 0) detail::transform_first_rows(answer.multipliers, adjoint<T>, reduced.turn);
     reduced.apply_q(answer.multipliers);
   }
   if (answer.status == SolveStatus::inconsistent) return answer;
@@ -210,15 +215,16 @@ Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, 
                       const GlmOptions& options, double rcond, const ModelUnits& units, const Factor& factor) {
   const index_t m = A.m(), n = A.n(), k0 = std::min(m, n);
   const auto of_a = factor(A);
-  of_a.apply(g, Side::left, Op::transpose, B);
-  of_a.apply(g, Side::left, Op::transpose, b);
+  of_a.apply(g, Side::left, adjoint<T>, B);
+  of_a.apply(g, Side::left, adjoint<T>, b);
   RowsBelowRank<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
   left.begin(k0, true);  // starts before the rank is decided
 
   Reduced<T> reduced;
   reduced.rank = k0;
-  const bool in_place = g.runtime().gpus() > 0 && m >= n && !options.keep_spread;
-  if (in_place) reduced.kept = detail::resident_r_if_regular(g, of_a, rcond);
+  if constexpr (!is_complex<T>)
+    if (g.runtime().gpus() > 0 && m >= n && !options.keep_spread)
+      reduced.kept = detail::resident_r_if_regular(g, of_a, rcond);
   const TileMatrix<T> nothing(g.runtime(), m, 0, A.tile_shape());
   reduced.c = first_rows(b, m).rows;
   if (!reduced.kept) reduced.R = extended_qr(g, of_a, A.tile_shape(), nothing).R;
@@ -262,7 +268,7 @@ Glm<T> solve_graded(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   };
   const detail::GradedRowsOfA<T> of_a =
       with_all_cores([&] { return detail::GradedRowsOfA<T>(std::move(a), sizes, rcond); });
-  with_all_cores([&] { of_a.apply(Op::transpose, f), of_a.apply(Op::transpose, c); });
+  with_all_cores([&] { of_a.apply(adjoint<T>, f), of_a.apply(adjoint<T>, c); });
   B.copy_from(f.data(), f.ld());
   f = HostMatrix<T>();
   Reduced<T> reduced;
@@ -313,18 +319,19 @@ template <class T>
 Glm<T> detail::glm_scaled_equations(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
                                     const GlmOptions& options, const EquationUnits& equations) {
   const double rcond =
-      tesela::default_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<T>::epsilon());
+      tesela::default_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<real_t<T>>::epsilon());
   const ModelUnits units{scale_columns_into_range(g, A), scale_columns_into_range(g, b), scale_into_range(g, B)};
   const auto by = [&](const auto& factor) {
     return equations.graded ? solve_graded(g, A, B, b, options, rcond, units, equations.sizes, factor)
                             : solve_by_tiles(g, A, B, b, options, rcond, units, factor);
   };
-  if (options.method == GlmMethod::givens)
-    return by([&](const TileMatrix<T>& matrix) {
-      GivensOptions own = options.givens;
-      if (&matrix == &A) own.ends = options.column_ends;
-      return givens_qr(g, matrix, own);
-    });
+  if constexpr (!is_complex<T>)
+    if (options.method == GlmMethod::givens)
+      return by([&](const TileMatrix<T>& matrix) {
+        GivensOptions own = options.givens;
+        if (&matrix == &A) own.ends = options.column_ends;
+        return givens_qr(g, matrix, own);
+      });
   return by([&](const TileMatrix<T>& matrix) {
     QrOptions own = options.qr;
     if (&matrix == &A) own.ends = options.column_ends;
@@ -338,7 +345,9 @@ Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileM
   require_conforming(A, B, "B");
   require_conforming(A, b, "b");
   require(!b.shares_tiles(B), "glm", "b", "shares tiles with B");
-  default_rcond(options, 1, std::numeric_limits<T>::epsilon());  // throws before a matrix is overwritten
+  require(!is_complex<T> || options.method != GlmMethod::givens, "glm", "options.method",
+          "givens has no complex numbers: use tiles");
+  default_rcond(options, 1, std::numeric_limits<real_t<T>>::epsilon());  // throws before a matrix is overwritten
   const detail::EquationUnits equations = detail::equilibrate_equations(g, A, B, b);
   Glm<T> answer = detail::glm_scaled_equations(g, A, B, b, options, equations);
   detail::unscale_multipliers(equations.exponents, answer.multipliers, answer.multiplier_exponents);
@@ -354,16 +363,15 @@ Glm<T> glm(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, MatrixView<T> y, 
   return glm(g, A, B, Y, options);
 }
 
-template Glm<float> glm(Runtime&, MatrixView<float>, MatrixView<float>, MatrixView<float>, const GlmOptions&);
-template Glm<double> glm(Runtime&, MatrixView<double>, MatrixView<double>, MatrixView<double>, const GlmOptions&);
-template Glm<float> glm(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const TileMatrix<float>&,
-                        const GlmOptions&);
-template Glm<double> glm(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const TileMatrix<double>&,
-                         const GlmOptions&);
-
-template Glm<float> detail::glm_scaled_equations(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                                 const TileMatrix<float>&, const GlmOptions&, const EquationUnits&);
-template Glm<double> detail::glm_scaled_equations(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                                  const TileMatrix<double>&, const GlmOptions&, const EquationUnits&);
+#define TESELA_INSTANTIATE(T)                                                                                       \
+  template Glm<T> glm(Runtime&, MatrixView<T>, MatrixView<T>, MatrixView<T>, const GlmOptions&);                    \
+  template Glm<T> glm(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const TileMatrix<T>&, const GlmOptions&); \
+  template Glm<T> detail::glm_scaled_equations(Graph&, const TileMatrix<T>&, const TileMatrix<T>&,                  \
+                                               const TileMatrix<T>&, const GlmOptions&, const EquationUnits&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -259,8 +259,7 @@ template std::vector<ExtendedQr<double>> reduce(Graph&, const MatrixRows<double>
 template <class T>
 LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
   detail::require_conforming("ols", A, B);
-  require(!is_complex<T> || options.method <= OlsMethod::tiles, "ols", "options.method",
-          name_of(ols_methods(), options.method), " has no complex numbers: use tiles");
+  detail::require_method<T>("ols", options.method);
   const index_t m = A.m(), n = A.n(), r = B.n();
   OlsOptions settled = options;
   settled.rcond = detail::default_rcond<T>("ols", options, m, n);

@@ -17,9 +17,10 @@ void require_weights(const std::vector<T>& weights, index_t m) {
 }  // namespace
 
 template <class T>
-LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& weights,
+LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<real_t<T>>& weights,
                     const OlsOptions& options) {
   detail::require_conforming("wls", A, B);
+  detail::require_method<T>("wls", options.method);
   require(weights.n() == 1 && weights.m() == A.m() &&
               (std::max(A.mt(), weights.mt()) <= 1 || weights.tile_shape().mb == A.tile_shape().mb),
           "wls", "weights", weights, " in tiles of ", weights.tile_shape().mb, " rows; A has ", A.m(), " in tiles of ",
@@ -27,22 +28,22 @@ LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   OlsOptions settled = options;
   settled.rcond = detail::default_rcond<T>("wls", options, A.m(), A.n());
   if (auto answer = detail::solve_one_weight_class(g, A, B, weights, settled)) return std::move(*answer);
-  std::vector<T> at_home(static_cast<std::size_t>(A.m()));
+  std::vector<real_t<T>> at_home(static_cast<std::size_t>(A.m()));
   weights.copy_to(at_home.data(), std::max<index_t>(A.m(), 1));
   return detail::solve_scaled_rows(g, A, B, detail::weight_classes("wls", at_home), settled);
 }
 
 template <class T>
-LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const std::vector<T>& weights,
+LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const std::vector<real_t<T>>& weights,
                     const OlsOptions& options) {
   require_weights(weights, A.m());
-  const auto W = TileMatrix<T>::map(g.runtime(), weights.data(), A.m(), 1, std::max<index_t>(A.m(), 1),
-                                    {A.tile_shape().mb, 1}, "w");
+  const auto W = TileMatrix<real_t<T>>::map(g.runtime(), weights.data(), A.m(), 1, std::max<index_t>(A.m(), 1),
+                                            {A.tile_shape().mb, 1}, "w");
   return wls(g, A, B, W, options);
 }
 
 template <class T>
-LeastSquares<T> wls(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const std::vector<T>& weights,
+LeastSquares<T> wls(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const std::vector<real_t<T>>& weights,
                     const OlsOptions& options) {
   return detail::solve_in_tiles(runtime, a, b, options, [&](Graph& g, const auto& A, const auto& B, const auto& o) {
     return wls(g, A, B, weights, o);
@@ -50,7 +51,7 @@ LeastSquares<T> wls(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const st
 }
 
 template <class T>
-LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const std::vector<T>& weights,
+LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const std::vector<real_t<T>>& weights,
                     const OlsOptions& options) {
   const index_t m = A.m(), n = A.n();
   require(B.rows() == m, "wls", "B", B.shape(), "; A has ", m, " rows");
@@ -62,18 +63,18 @@ LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   return detail::solve_scaled_rows(g, A, B, classes, settled);
 }
 
-template LeastSquares<float> wls(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const std::vector<float>&,
-                                 const OlsOptions&);
-template LeastSquares<double> wls(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                  const std::vector<double>&, const OlsOptions&);
-template LeastSquares<float> wls(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                 const OlsOptions&);
-template LeastSquares<double> wls(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                  const TileMatrix<double>&, const OlsOptions&);
-template LeastSquares<float> wls(Runtime&, MatrixView<float>, MatrixView<float>, const std::vector<float>&,
-                                 const OlsOptions&);
-template LeastSquares<double> wls(Runtime&, MatrixView<double>, MatrixView<double>, const std::vector<double>&,
-                                  const OlsOptions&);
+#define TESELA_INSTANTIATE(T)                                                                                     \
+  template LeastSquares<T> wls(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const std::vector<real_t<T>>&, \
+                               const OlsOptions&);                                                                \
+  template LeastSquares<T> wls(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const TileMatrix<real_t<T>>&,  \
+                               const OlsOptions&);                                                                \
+  template LeastSquares<T> wls(Runtime&, MatrixView<T>, MatrixView<T>, const std::vector<real_t<T>>&,             \
+                               const OlsOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template LeastSquares<float> wls(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const std::vector<float>&,
                                  const OlsOptions&);
 template LeastSquares<double> wls(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,

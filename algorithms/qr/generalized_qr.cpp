@@ -16,7 +16,7 @@ template <class T>
 void GeneralizedQr<T>::form_v(Graph& g, const TileMatrix<T>& V) const {
   const TileMatrix<T> rows(g.runtime(), V.n(), V.m(), {V.tile_shape().nb, V.tile_shape().mb}, "Vt");
   of_qb.form_q(g, rows);
-  rearrange(g, rows, {.op = Op::transpose}, V);
+  rearrange(g, rows, {.op = adjoint<T>}, V);
 }
 
 template <class T>
@@ -24,7 +24,7 @@ GeneralizedQr<T> gqr(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, c
   require_no_overlap("gqr", A, B);
   require(A.m() == B.m(), "gqr", "B", B.m(), " rows; A has ", A.m());
   QrFactorization<T> of_a = qr(g, A, options.qr);
-  of_a.apply(g, Side::left, Op::transpose, B);
+  of_a.apply(g, Side::left, adjoint<T>, B);
   return {std::move(of_a), rq(g, B, options)};
 }
 
@@ -33,15 +33,18 @@ GeneralizedRq<T> grq(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, c
   require_no_overlap("grq", A, B);
   require(A.n() == B.n(), "grq", "B", B.n(), " columns; A has ", A.n());
   RqFactorization<T> of_a = rq(g, A, options);
-  of_a.apply(g, Side::right, Op::transpose, B);
+  of_a.apply(g, Side::right, adjoint<T>, B);
   return {std::move(of_a), qr(g, B, options.qr)};
 }
 
-template struct GeneralizedQr<float>;
-template struct GeneralizedQr<double>;
-template GeneralizedQr<float> gqr(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const RqOptions&);
-template GeneralizedQr<double> gqr(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const RqOptions&);
-template GeneralizedRq<float> grq(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const RqOptions&);
-template GeneralizedRq<double> grq(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const RqOptions&);
+#define TESELA_INSTANTIATE(T)                                                                          \
+  template struct GeneralizedQr<T>;                                                                    \
+  template GeneralizedQr<T> gqr(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const RqOptions&); \
+  template GeneralizedRq<T> grq(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const RqOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

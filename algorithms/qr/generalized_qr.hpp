@@ -4,20 +4,20 @@
 
 namespace tesela {
 
-/// The result of gqr: QR of A, m x n, and RQ of Q^T B, m x p.
+/// The result of gqr: QR of A, m x n, and RQ of Q^H B, m x p, real or complex.
 ///
-///     Q^T A = [R; 0],   Q^T B V = S
+///     Q^H A = [R; 0],   Q^H B V = S
 ///
 /// S = [0 S11] with S11 m x m if m <= p, S = [S11; S21] with S21 p x p if m > p. S11 and S21 are upper triangular.
 template <class T>
 struct GeneralizedQr {
   QrFactorization<T> of_a;   ///< Q and R
-  RqFactorization<T> of_qb;  ///< V^T and S
+  RqFactorization<T> of_qb;  ///< V^H and S
 
   /// Inserts C = op(V) C or C = C op(V); form_v inserts the last k columns of V, p x k. See RqFactorization,
-  /// transposed.
+  /// whose Q is V^H.
   void apply_v(Graph& g, Side side, Op op, const TileMatrix<T>& C) const {
-    of_qb.apply(g, side, op == Op::none ? Op::transpose : Op::none, C);
+    of_qb.apply(g, side, op_for<T>(op) == Op::none ? adjoint<T> : Op::none, C);
   }
   void form_v(Graph& g, const TileMatrix<T>& V) const;
 };
@@ -25,19 +25,19 @@ struct GeneralizedQr {
 /// Inserts the generalized QR factorization (LAPACK ggqrf) of A, m x n, and B, m x p, for any m, n and p.
 ///
 /// A             overwritten by its factorization.
-/// B             overwritten by Q^T B; its tile rows must match A's.
-/// options.tile  cuts B^T.
+/// B             overwritten by Q^H B; its tile rows must match A's.
+/// options.tile  cuts B^H.
 /// Returns       both factorizations. Q and V are formed only on request.
 /// Throws        ArgumentError if A and B do not conform, and as qr.
-/// Method        RQ factors a transposed copy of Q^T B. The second factorization starts as soon as its first tiles are
+/// Method        RQ factors a copy of (Q^H B)^H. The second factorization starts as soon as its first tiles are
 ///               ready. Source: Anderson, Bai and Dongarra, "Generalized QR factorization and its applications" (1992).
 template <class T>
 [[nodiscard]] GeneralizedQr<T> gqr(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                    const RqOptions& options = {});
 
-/// The result of grq: RQ of A, m x n, and QR of B Q^T, p x n.
+/// The result of grq: RQ of A, m x n, and QR of B Q^H, p x n.
 ///
-///     A Q^T = [0 R],   Z^T B Q^T = T
+///     A Q^H = [0 R],   Z^H B Q^H = T
 ///
 /// R is m x m if m <= n, otherwise as in rq. T is upper triangular or trapezoidal.
 template <class T>
@@ -49,7 +49,7 @@ struct GeneralizedRq {
 /// Inserts the generalized RQ factorization (LAPACK ggrqf) of A, m x n, and B, p x n, for any m, n and p.
 ///
 /// A        only read.
-/// B        overwritten by the factorization of B Q^T. Its tile columns must match the tile rows of A^T (options.tile).
+/// B        overwritten by the factorization of B Q^H. Its tile columns must match the tile rows of A^H (options.tile).
 /// Returns  both factorizations.
 /// Throws   as gqr.
 template <class T>

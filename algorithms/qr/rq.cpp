@@ -12,7 +12,7 @@ QrFactorization<T> qr_of_transposed(Graph& g, const TileMatrix<T>& A, const RqOp
   const TileShape own{A.tile_shape().nb, A.tile_shape().mb},
       cut = options.tile.mb == 0 && options.tile.nb == 0 ? own : options.tile;
   const TileMatrix<T> transposed(g.runtime(), A.n(), A.m(), cut, "At");
-  rearrange(g, A, {.op = Op::transpose, .reverse_columns = reversed}, transposed);
+  rearrange(g, A, {.op = adjoint<T>, .reverse_columns = reversed}, transposed);
   return qr(g, transposed, options.qr);
 }
 
@@ -28,10 +28,13 @@ void reverse(Graph& g, Side side, const TileMatrix<T>& C) {
 
 template <class T>
 void RqFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const {
-  // Q = P F^T: Q C and C Q^T apply P last, Q^T C and C Q apply it first.
-  const bool first = (side == Side::left) == (op == Op::transpose);
+  op = op_for<T>(op);
+  require(op == Op::none || op == adjoint<T>, "RqFactorization::apply", "op", "transpose",
+          ": a complex Q has its adjoint Q^H, conjugate");
+  // Q = P F^H: Q C and C Q^H apply P last, Q^H C and C Q apply it first.
+  const bool first = (side == Side::left) == (op != Op::none);
   if (reversed_ && first) reverse(g, side, C);
-  transposed_.apply(g, side, op == Op::none ? Op::transpose : Op::none, C);
+  transposed_.apply(g, side, op == Op::none ? adjoint<T> : Op::none, C);
   if (reversed_ && !first) reverse(g, side, C);
 }
 
@@ -42,7 +45,7 @@ void RqFactorization<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
           " columns and at most as many rows");
   const TileMatrix<T> columns(g.runtime(), Q.n(), Q.m(), tile, "Q");
   transposed_.form_q(g, columns);
-  rearrange(g, columns, {.op = Op::transpose, .reverse_rows = reversed_}, Q);
+  rearrange(g, columns, {.op = adjoint<T>, .reverse_rows = reversed_}, Q);
 }
 
 template <class T>
@@ -52,7 +55,7 @@ void RqFactorization<T>::extract(Graph& g, const TileMatrix<T>& triangle) const 
           Shape{m(), k});
   const TileMatrix<T> upper(g.runtime(), k, m(), transposed_.factors().tile_shape(), "R");
   transposed_.extract_r(g, upper);
-  rearrange(g, upper, {.op = Op::transpose, .reverse_rows = reversed_, .reverse_columns = reversed_}, triangle);
+  rearrange(g, upper, {.op = adjoint<T>, .reverse_rows = reversed_, .reverse_columns = reversed_}, triangle);
 }
 
 template <class T>
@@ -65,11 +68,14 @@ RqFactorization<T> lq(Graph& g, const TileMatrix<T>& A, const RqOptions& options
   return {qr_of_transposed(g, A, options, false), false};
 }
 
-template class RqFactorization<float>;
-template class RqFactorization<double>;
-template RqFactorization<float> rq(Graph&, const TileMatrix<float>&, const RqOptions&);
-template RqFactorization<double> rq(Graph&, const TileMatrix<double>&, const RqOptions&);
-template RqFactorization<float> lq(Graph&, const TileMatrix<float>&, const RqOptions&);
-template RqFactorization<double> lq(Graph&, const TileMatrix<double>&, const RqOptions&);
+#define TESELA_INSTANTIATE(T)                                                     \
+  template class RqFactorization<T>;                                              \
+  template RqFactorization<T> rq(Graph&, const TileMatrix<T>&, const RqOptions&); \
+  template RqFactorization<T> lq(Graph&, const TileMatrix<T>&, const RqOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -75,16 +75,17 @@ struct RowUpdate {
 /// Rows of a strip of RowGram, which skips strips below the diagonal.
 inline constexpr index_t gram_strip = 2048;
 
-/// Computes C(:, column:) = sum_k S_k Z_k^T for tiles A_k that stand side by side.
+/// Computes C(:, column:) = sum_k S_k Z_k^H for tiles A_k that stand side by side.
 ///
 /// A_k      S_k are its rows from `row` on (C's rows), and Z_k its rows from `other_row` on (C's columns from `column`
 ///          on).
 /// C        columns before `column` become zero, and so do, by whole strips, entries below the diagonal of
-///          sum_k A_k A_k^T.
+///          sum_k A_k A_k^H.
 template <class T>
 struct RowGram {
   static constexpr auto name = "row_gram";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0, other_row = 0, column = 0;
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(column); }
@@ -96,7 +97,7 @@ struct RowGram {
     for_each_strip(args, all[0], [&](index_t, index_t rows, index_t, index_t columns) {
       elements += static_cast<double>(rows) * static_cast<double>(columns);
     });
-    return 2 * elements * inner;
+    return 2 * flops_each<T> * elements * inner;
   }
   /// Calls f(row, rows, column, columns) for each part of C that is computed.
   template <class F>

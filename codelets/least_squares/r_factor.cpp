@@ -32,9 +32,9 @@ void UnitCondition<T>::cpu(const Args&, In<T> r, Out<double> condition, Scratch<
 }
 
 template <class T>
-void ColumnNorms<T>::cpu(const Args& args, In<T> b, Out<T> norms) {
+void ColumnNorms<T>::cpu(const Args& args, In<T> b, Out<real_t<T>> norms) {
   const index_t rows = std::max<index_t>(b.rows - args.first, 0);
-  for (index_t j = 0; j < b.cols; ++j) norms(j, 0) = rows > 0 ? euclidean_norm(rows, &b(args.first, j)) : T(0);
+  for (index_t j = 0; j < b.cols; ++j) norms(j, 0) = rows > 0 ? euclidean_norm(rows, &b(args.first, j)) : 0;
 }
 
 template struct GatherUpper<float>;
@@ -43,5 +43,7 @@ template struct UnitCondition<float>;
 template struct UnitCondition<double>;
 template struct ColumnNorms<float>;
 template struct ColumnNorms<double>;
+template struct ColumnNorms<std::complex<float>>;
+template struct ColumnNorms<std::complex<double>>;
 
 }  // namespace tesela::kernels

@@ -126,7 +126,7 @@ void UnitCondition<T>::cuda(CudaContext& context, const Args&, In<T> r, Out<doub
 }
 
 template <class T>
-void ColumnNorms<T>::cuda(CudaContext& context, const Args& args, In<T> b, Out<T> norms) {
+void ColumnNorms<T>::cuda(CudaContext& context, const Args& args, In<T> b, Out<real_t<T>> norms) {
   const index_t rows = b.rows > args.first ? b.rows - args.first : 0;
   column_norms<<<blocks(b.cols), threads, 0, context.stream()>>>(b.data + args.first, b.ld, rows, norms.data);
 }

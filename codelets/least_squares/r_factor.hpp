@@ -34,16 +34,17 @@ struct UnitCondition {
   static void cuda(CudaContext& context, const Args& args, In<T> r, Out<double> condition, Scratch<T> work);
 };
 
-/// Computes norms(j) = ||B(first:, j)||_2 without overflow; zero if B has no such rows.
+/// Computes norms(j) = ||B(first:, j)||_2, real numbers, without overflow; zero if B has no such rows.
 template <class T>
 struct ColumnNorms {
   static constexpr auto name = "column_norms";
   static constexpr std::uint32_t color = 0x937860;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t first = 0;
   };
-  static void cpu(const Args& args, In<T> b, Out<T> norms);
-  static void cuda(CudaContext& context, const Args& args, In<T> b, Out<T> norms);
+  static void cpu(const Args& args, In<T> b, Out<real_t<T>> norms);
+  static void cuda(CudaContext& context, const Args& args, In<T> b, Out<real_t<T>> norms);
 };
 
 }  // namespace tesela::kernels

@@ -12,23 +12,26 @@ void RowSizes<T>::cpu(const Args&, Out<double> sizes, std::span<const In<T>> a) 
   for (const In<T>& tile : a)
     for (index_t j = 0; j < tile.cols; ++j)
       for (index_t i = 0; i < tile.rows; ++i) {
-        const double x = std::abs(static_cast<double>(tile(i, j)));
+        const double x = static_cast<double>(largest_part(tile(i, j)));
         double& size = sizes.data[i];
         size = size >= x || std::isnan(size) ? size : x;
       }
 }
 
-template struct RowSizes<float>;
-template struct RowSizes<double>;
-
 template <class T>
-void ScaleRows<T>::cpu(const Args&, In<T> d, InOut<T> a) {
+void ScaleRows<T>::cpu(const Args&, In<real_t<T>> d, InOut<T> a) {
   for (index_t j = 0; j < a.cols; ++j)
-    for (index_t i = 0; i < a.rows; ++i) a(i, j) = d.data[i] == T(0) ? T(0) : d.data[i] * a(i, j);
+    for (index_t i = 0; i < a.rows; ++i) a(i, j) = d.data[i] == 0 ? T(0) : d.data[i] * a(i, j);
 }
 
-template struct ScaleRows<float>;
-template struct ScaleRows<double>;
+#define TESELA_INSTANTIATE(T)  \
+  template struct RowSizes<T>; \
+  template struct ScaleRows<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 template <class T>
 void WeightRoots<T>::cpu(const Args&, In<T> w, Out<T> d, Out<double> ranges) {

@@ -17,7 +17,7 @@ __global__ void multiply_rows(const T* d, Block<T> a) {
 }  // namespace
 
 template <class T>
-void ScaleRows<T>::cuda(CudaContext& context, const Args&, In<T> d, InOut<T> a) {
+void ScaleRows<T>::cuda(CudaContext& context, const Args&, In<real_t<T>> d, InOut<T> a) {
   if (a.rows == 0 || a.cols == 0) return;
   const dim3 grid(static_cast<unsigned>(std::min<index_t>(ceil_div(a.rows, threads), 1024)),
                   static_cast<unsigned>(std::min<index_t>(a.cols, 4096)));

@@ -146,6 +146,70 @@ TEMPLATE_TEST_CASE("C: complex systems are solved by LU, Cholesky and least squa
   }
 }
 
+TEMPLATE_TEST_CASE("C: complex least squares by weights agrees with gels on scaled rows", "[c][solve]",
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  const index_t m = 50, n = 20;
+  std::vector<real_t<T>> w;
+  for (index_t i = 0; i < m; ++i) w.push_back(static_cast<real_t<T>>(i % 5) / 2);
+  const auto a = random<T>(m, n, 1), b = random<T>(m, 2, 2);
+  auto factors = a, scaled = a, x = b, expected = b;
+  tesela_gels_result result = {};
+  result.size = sizeof result;
+  CHECK_OK(either<T>(tesela_cwls, tesela_zwls)(m, n, 2, w.data(), factors.data(), factors.ld, x.data(), x.ld, &result));
+  CHECK((result.rank == n && result.degrees_of_freedom == m - m / 5 - n));
+  CHECK((factors.intact() && x.intact()));
+  for (index_t i = 0; i < m; ++i) {
+    const auto root = std::sqrt(w[static_cast<std::size_t>(i)]);
+    for (index_t j = 0; j < n; ++j) scaled(i, j) *= root;
+    for (index_t j = 0; j < 2; ++j) expected(i, j) *= root;
+  }
+  REQUIRE(lapack::gels(m, n, 2, scaled.data(), scaled.ld, expected.data(), expected.ld) == 0);
+  x.m = expected.m = n;
+  CHECK(apart(x, expected, n) <= 10 * rounding<T>);
+}
+
+TEMPLATE_TEST_CASE("C: complex least squares with constraints agrees with LAPACK's gglse", "[c][solve]",
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  const index_t m = 50, n = 20, p = 7;
+  const auto a = random<T>(m, n, 1), b = random<T>(p, n, 2), c = random<T>(m, 1, 3), d = random<T>(p, 1, 4);
+  auto factors = a, constraints = b, rhs = c, of_d = d;
+  Padded<T> x(n, 1), expected(n, 1);
+  tesela_gglse_result result = {};
+  result.size = sizeof result;
+  CHECK_OK(either<T>(tesela_cgglse, tesela_zgglse)(m, n, p, factors.data(), factors.ld, b.data(), b.ld, rhs.data(),
+                                                   d.data(), x.data(), &result));
+  CHECK((result.status == TESELA_OK && result.constraint_rank == p && result.rank == n - p));
+  CHECK(result.constraint_error <= result.constraint_bound);
+  CHECK((factors.intact() && b.intact() && x.intact()));
+  factors = a, rhs = c;
+  REQUIRE(lapack::gglse(m, n, p, factors.data(), factors.ld, constraints.data(), constraints.ld, rhs.data(),
+                        of_d.data(), expected.data()) == 0);
+  CHECK(apart(x, expected, n) <= 100 * rounding<T>);
+}
+
+TEMPLATE_TEST_CASE("C: complex general linear models agree with LAPACK's ggglm", "[c][solve]", std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  const index_t n = 50, m = 20, p = 60;
+  const auto a = random<T>(n, m, 1), b = random<T>(n, p, 2), d = random<T>(n, 1, 3);
+  auto of_a = a, of_b = b, of_d = d;
+  Padded<T> x(m, 1), y(p, 1), of_x(m, 1), of_y(p, 1);
+  tesela_ggglm_result result = {};
+  result.size = sizeof result;
+  CHECK_OK(either<T>(tesela_cggglm, tesela_zggglm)(n, m, p, of_a.data(), of_a.ld, of_b.data(), of_b.ld, of_d.data(),
+                                                   x.data(), y.data(), &result));
+  CHECK((result.status == TESELA_OK && result.rank == m && result.rank_b == n - m));
+  CHECK(result.backward_error <= result.backward_bound);
+  CHECK((of_a.intact() && of_b.intact() && x.intact() && y.intact()));
+  of_a = a, of_b = b, of_d = d;
+  REQUIRE(lapack::ggglm(n, m, p, of_a.data(), of_a.ld, of_b.data(), of_b.ld, of_d.data(), of_x.data(), of_y.data()) ==
+          0);
+  CHECK(apart(x, of_x, m) <= 100 * rounding<T>);
+  CHECK(apart(y, of_y, p) <= 100 * rounding<T>);
+}
+
 TEMPLATE_TEST_CASE("C: Hermitian eigenproblems and complex tridiagonal systems", "[c][eig]", std::complex<float>,
                    std::complex<double>) {
   using T = TestType;

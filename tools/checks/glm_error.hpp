@@ -7,7 +7,7 @@
 
 namespace tesela {
 
-// Both functions compute in double precision with BLAS on all cores, on matrices scaled by powers of two, so that
+// The functions compute in double precision with BLAS on all cores, on matrices scaled by powers of two, so that
 // nothing overflows.
 
 /// Errors of x and u as a solution of min ||u|| with b = A x + B u: the worst over all columns, after division of A's
@@ -17,9 +17,9 @@ struct GlmError {
   /// ||b - A x - B u|| / (||A|| ||x|| + ||B|| ||u|| + ||b||); if A's rows differ by such factors, the largest ratio of
   /// a row.
   double constraint = 0;
-  /// max(||A^T l|| / (||A|| ||l||), ||u - B^T l|| / ||u||) with multipliers l.
+  /// max(||A^H l|| / (||A|| ||l||), ||u - B^H l|| / ||u||) with multipliers l.
   double optimality = 0;
-  double gradient = 0;  ///< ||A^T l|| / (||A|| ||l||); if A's rows differ, with rows scaled to one size and their l
+  double gradient = 0;  ///< ||A^H l|| / (||A|| ||l||); if A's rows differ, with rows scaled to one size and their l
   /// max(1, ||B|| ||l|| / ||u||): the factor by which the optimality may exceed rounding.
   double optimality_scale = 1;
 };
@@ -30,10 +30,10 @@ template <class T>
 GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& rhs, const HostMatrix<T>& x,
                    const HostMatrix<T>& u, const HostMatrix<T>& multipliers, const std::vector<int>& exponents);
 
-/// Errors of Q, R, S and V as factors Q^T A = [R; 0] and Q^T B V = S.
+/// Errors of Q, R, S and V as factors Q^H A = [R; 0] and Q^H B V = S.
 struct GqrError {
-  double backward_a = 0, backward_b = 0;            ///< ||A - Q [R; 0]||_F / ||A||_F, ||B - Q S V^T||_F / ||B||_F
-  double orthogonality_q = 0, orthogonality_v = 0;  ///< ||I - Q^T Q||_F, ||I - V^T V||_F
+  double backward_a = 0, backward_b = 0;            ///< ||A - Q [R; 0]||_F / ||A||_F, ||B - Q S V^H||_F / ||B||_F
+  double orthogonality_q = 0, orthogonality_v = 0;  ///< ||I - Q^H Q||_F, ||I - V^H V||_F
 };
 
 /// Measures a GQR factorization: Q is m x m, R min(m, n) x n, S m x k and V p x k, its last k = min(m, p) columns.
@@ -42,9 +42,11 @@ GqrError gqr_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
                    const HostMatrix<T>& s, const HostMatrix<T>& v);
 
 /// Measures X as a solution of min ||F^-1 (A x - b)|| on F^-1 [A b], which LAPACK computes in double precision on all
-/// cores, from F or from the Cholesky factor of sigma = F F^T, both m x m. NaN if there is no such factor.
+/// cores, from F or from the Cholesky factor of sigma = F F^H, both m x m. NaN if there is no such factor.
 template <class T>
-kernels::NormalResidual<double>::Result gls_error(const HostMatrix<T>& a, const HostMatrix<T>& b,
-                                                  const HostMatrix<T>& f, bool sigma, const HostMatrix<T>& x);
+typename kernels::NormalResidual<with_parts<T, double>>::Result gls_error(const HostMatrix<T>& a,
+                                                                          const HostMatrix<T>& b,
+                                                                          const HostMatrix<T>& f, bool sigma,
+                                                                          const HostMatrix<T>& x);
 
 }  // namespace tesela

@@ -12,34 +12,35 @@
 namespace tesela {
 namespace {
 
-using Matrix = HostMatrix<double>;
-
 template <class T>
-Matrix in_double(const HostMatrix<T>& a, int exponent) {
-  Matrix result(a.rows(), a.cols());
+HostMatrix<with_parts<T, double>> in_double(const HostMatrix<T>& a, int exponent) {
+  using N = with_parts<T, double>;
+  HostMatrix<N> result(a.rows(), a.cols());
   for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i) result(i, j) = std::ldexp(static_cast<double>(a(i, j)), exponent);
+    for (index_t i = 0; i < a.rows(); ++i) result(i, j) = times_power_of_two(N(a(i, j)), exponent);
   return result;
 }
 
 /// Divides rows of F and X by powers of two that bring F's rows to one size, so that pivots are comparable.
-void scale_rows(Matrix& F, Matrix& X) {
+template <class N>
+void scale_rows(HostMatrix<N>& F, HostMatrix<N>& X) {
   for (index_t i = 0; i < F.rows(); ++i) {
     double most = 0;
-    for (index_t j = 0; j < F.cols(); ++j) most = std::max(most, std::abs(F(i, j)));
+    for (index_t j = 0; j < F.cols(); ++j) most = std::max(most, largest_part(F(i, j)));
     const int e = most > 0 && std::isfinite(most) ? std::ilogb(most) : 0;
-    for (index_t j = 0; j < F.cols(); ++j) F(i, j) = std::ldexp(F(i, j), -e);
-    for (index_t j = 0; j < X.cols(); ++j) X(i, j) = std::ldexp(X(i, j), -e);
+    for (index_t j = 0; j < F.cols(); ++j) F(i, j) = times_power_of_two(F(i, j), -e);
+    for (index_t j = 0; j < X.cols(); ++j) X(i, j) = times_power_of_two(X(i, j), -e);
   }
 }
 
 /// X = F^-1 X; returns false if F is singular. Overwrites F.
-bool divide(Matrix& F, bool sigma, Matrix& X) {
+template <class N>
+bool divide(HostMatrix<N>& F, bool sigma, HostMatrix<N>& X) {
   const index_t m = F.rows(), k = X.cols();
   if (X.size() == 0) return true;
   if (sigma) {
     if (lapack::potrf(m, F.data(), F.ld()) != 0) return false;
-    blas::trsm(Op::transpose, m, k, F.data(), F.ld(), X.data(), X.ld());
+    blas::trsm(adjoint<N>, m, k, F.data(), F.ld(), X.data(), X.ld());
     return true;
   }
   scale_rows(F, X);
@@ -55,20 +56,23 @@ bool divide(Matrix& F, bool sigma, Matrix& X) {
 }  // namespace
 
 template <class T>
-kernels::NormalResidual<double>::Result gls_error(const HostMatrix<T>& a, const HostMatrix<T>& b,
-                                                  const HostMatrix<T>& f, bool sigma, const HostMatrix<T>& x) {
+typename kernels::NormalResidual<with_parts<T, double>>::Result gls_error(const HostMatrix<T>& a,
+                                                                          const HostMatrix<T>& b,
+                                                                          const HostMatrix<T>& f, bool sigma,
+                                                                          const HostMatrix<T>& x) {
+  using N = with_parts<T, double>;
   const blas::Threads threads(blas::all_cores());
   const int size = largest_exponent(f.size(), f.data());
   // An even exponent of sigma is a power of two of F.
   const int exponent = sigma && size % 2 != 0 ? size - 1 : size;
   const index_t m = a.rows(), n = a.cols();
-  Matrix F = in_double(f, -exponent), both(m, n + b.cols());
+  HostMatrix<N> F = in_double(f, -exponent), both(m, n + b.cols());
   for (index_t j = 0; j < both.cols(); ++j)
-    for (index_t i = 0; i < m; ++i) both(i, j) = static_cast<double>(j < n ? a(i, j) : b(i, j - n));
-  kernels::NormalResidual<double> sums(in_double(x, 0));
+    for (index_t i = 0; i < m; ++i) both(i, j) = N(j < n ? a(i, j) : b(i, j - n));
+  kernels::NormalResidual<N> sums(in_double(x, 0));
   if (!divide(F, sigma, both)) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    return {nan, nan, nan, nan, nan};
+    return {nan, nan, nan, nan, nan, nan};
   }
   sums.add(m, both.data(), both.ld(), both.data() + n * both.ld(), both.ld());
   auto result = sums.result();
@@ -76,9 +80,13 @@ kernels::NormalResidual<double>::Result gls_error(const HostMatrix<T>& a, const 
   return result;
 }
 
-template kernels::NormalResidual<double>::Result gls_error(const HostMatrix<float>&, const HostMatrix<float>&,
-                                                           const HostMatrix<float>&, bool, const HostMatrix<float>&);
-template kernels::NormalResidual<double>::Result gls_error(const HostMatrix<double>&, const HostMatrix<double>&,
-                                                           const HostMatrix<double>&, bool, const HostMatrix<double>&);
+#define TESELA_INSTANTIATE(T)                                                         \
+  template typename kernels::NormalResidual<with_parts<T, double>>::Result gls_error( \
+      const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, bool, const HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

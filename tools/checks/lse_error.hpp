@@ -17,7 +17,7 @@ using RowBlocks = std::function<void(const std::function<void(index_t first, con
 struct LseError {
   double residual_norm = 0;  ///< ||B - A X||_F
   double constraint = 0;     ///< ||C x - d|| / (||C|| ||x|| + ||d||)
-  /// ||A^T r - C^T l|| / max(||A|| ||r|| + ||C|| ||l||, ||A|| (||A|| ||x|| + ||b||)) with multipliers l. Unknowns are
+  /// ||A^H r - C^H l|| / max(||A|| ||r|| + ||C|| ||l||, ||A|| (||A|| ||x|| + ||b||)) with multipliers l. Unknowns are
   /// scaled so that A's columns have one size, then C's rows to one size. 0 for a column whose r is only rounding:
   /// ||r|| <= max(m, n) eps (||A|| ||x|| + ||b||), eps of T.
   double optimality = 0;

@@ -59,7 +59,7 @@ std::pair<int, int> range_of(const std::vector<int>& exponents) {
 template <class T>
 std::vector<int> units_of(const std::vector<int>& sizes, const std::vector<int>& a, const std::vector<int>& f,
                           const std::vector<int>& b) {
-  constexpr int most = std::numeric_limits<T>::max_exponent - 2;
+  constexpr int most = std::numeric_limits<real_t<T>>::max_exponent - 2;
   const auto [largest_f, smallest_f] = range_of(f);
   const int unit = largest_f == none ? 0 : std::min(largest_f, smallest_f + most / 2);
   std::vector<int> units(a.size(), none), scaled(a.size(), none);
@@ -89,7 +89,7 @@ std::vector<int> units_of(const std::vector<int>& sizes, const std::vector<int>&
 
 template <class T>
 bool graded(const std::vector<int>& exponents) {
-  constexpr int little = std::numeric_limits<T>::digits / 4;
+  constexpr int little = std::numeric_limits<real_t<T>>::digits / 4;
   const auto [largest, smallest] = range_of(exponents);
   return largest != none && largest - smallest > little;
 }
@@ -99,7 +99,7 @@ std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A) {
   std::vector<int> exponents;
   if (A.m() == 0 || !exponents_of(insert_row_sizes(g, A), exponents)) return {};
   std::vector<int> of_columns;
-  for (const T norm : norms_of_columns(g, A)) of_columns.push_back(norm > 0 ? std::ilogb(norm) : none);
+  for (const real_t<T> norm : norms_of_columns(g, A)) of_columns.push_back(norm > 0 ? std::ilogb(norm) : none);
   if (!graded<T>(of_columns)) return exponents;
   std::fill(exponents.begin(), exponents.end(), none);
   A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
@@ -108,7 +108,7 @@ std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A) {
       for (index_t i = 0; i < block.rows; ++i)
         if (block(i, j) != T(0)) {
           int& e = exponents[static_cast<std::size_t>(row + i)];
-          e = std::max(e, std::ilogb(block(i, j)) - of_columns[static_cast<std::size_t>(column + j)]);
+          e = std::max(e, std::ilogb(largest_part(block(i, j))) - of_columns[static_cast<std::size_t>(column + j)]);
         }
   });
   return exponents;
@@ -127,11 +127,11 @@ EquationUnits equilibrate_equations(Graph& g, const TileMatrix<T>& A, const Tile
     result.exponents = units;
     for (std::size_t i = 0; i < units.size(); ++i)
       if (sizes[i] != none) sizes[i] -= units[i];
-    std::vector<T> factors(units.size());
-    const TileMatrix<T> D(g.runtime(), A.m(), 1, {A.tile_shape().mb, 1}, "units");
+    std::vector<real_t<T>> factors(units.size());
+    const TileMatrix<real_t<T>> D(g.runtime(), A.m(), 1, {A.tile_shape().mb, 1}, "units");
     for (const bool half : {true, false}) {  // the complete factor may overflow
       for (std::size_t i = 0; i < units.size(); ++i)
-        factors[i] = std::ldexp(T(1), half ? -(units[i] / 2) : units[i] / 2 - units[i]);
+        factors[i] = std::ldexp(real_t<T>(1), half ? -(units[i] / 2) : units[i] / 2 - units[i]);
       D.copy_from(factors.data(), A.m());
       for (const TileMatrix<T>* const matrix : {&A, &B, &b})
         matrix->for_each_tile([&](const Tile<T>& tile, index_t row, index_t) {
@@ -150,9 +150,10 @@ void unscale_multipliers(const std::vector<int>& e, HostMatrix<T>& L, std::vecto
   for (index_t j = 0; j < L.cols(); ++j) {
     int most = none;
     for (index_t i = 0; i < L.rows(); ++i)
-      if (L(i, j) != T(0)) most = std::max(most, std::ilogb(L(i, j)) - e[static_cast<std::size_t>(i)]);
+      if (L(i, j) != T(0)) most = std::max(most, std::ilogb(largest_part(L(i, j))) - e[static_cast<std::size_t>(i)]);
     if (most == none) continue;
-    for (index_t i = 0; i < L.rows(); ++i) L(i, j) = std::ldexp(L(i, j), -e[static_cast<std::size_t>(i)] - most);
+    for (index_t i = 0; i < L.rows(); ++i)
+      L(i, j) = times_power_of_two(L(i, j), -e[static_cast<std::size_t>(i)] - most);
     exponents[static_cast<std::size_t>(j)] += most;
   }
 }
@@ -165,6 +166,8 @@ void unscale_multipliers(const std::vector<int>& e, HostMatrix<T>& L, std::vecto
   template void unscale_multipliers(const std::vector<int>&, HostMatrix<T>&, std::vector<int>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

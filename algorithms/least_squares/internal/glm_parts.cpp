@@ -4,6 +4,7 @@
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -26,17 +27,18 @@ Glm<T> glm_not_finite(index_t r) {
 }
 
 template <class T>
-std::vector<T> norms_of_columns(Graph& g, const TileMatrix<T>& A) {
-  std::vector<T> all(static_cast<std::size_t>(A.n()), T(0));
+std::vector<real_t<T>> norms_of_columns(Graph& g, const TileMatrix<T>& A) {
+  using Real = real_t<T>;
+  std::vector<Real> all(static_cast<std::size_t>(A.n()));
   if (A.m() == 0 || A.n() == 0) return all;
-  const TileMatrix<T> norms(g.runtime(), A.n(), A.mt(), {A.tile_shape().nb, 1}, "norms");
+  const TileMatrix<Real> norms(g.runtime(), A.n(), A.mt(), {A.tile_shape().nb, 1}, "norms");
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = 0; i < A.mt(); ++i) g.insert<ColumnNorms<T>>({}, A(i, j), norms(j, i));
-  constexpr T most = std::numeric_limits<T>::max();
-  norms.for_each_tile([&](const Tile<T>& tile, index_t first, index_t) {
+  constexpr Real most = std::numeric_limits<Real>::max();
+  norms.for_each_tile([&](const Tile<Real>& tile, index_t first, index_t) {
     const auto column = tile.read();
     for (index_t k = 0; k < column.rows; ++k) {
-      T& norm = all[static_cast<std::size_t>(first + k)];
+      Real& norm = all[static_cast<std::size_t>(first + k)];
       norm = std::min(most, std::hypot(norm, std::min(column(k, 0), most)));
     }
   });
@@ -51,20 +53,21 @@ bool Size::graded() const {
 
 template <class T>
 Size scale_into_range(Graph& g, const TileMatrix<T>& A) {
-  const std::vector<T> norms = norms_of_columns(g, A);
+  using Real = real_t<T>;
+  const std::vector<Real> norms = norms_of_columns(g, A);
   Size size;
-  T most = 0, least = std::numeric_limits<T>::max();
-  for (const T norm : norms) {
+  Real most = 0, least = std::numeric_limits<Real>::max();
+  for (const Real norm : norms) {
     most = std::max(most, norm);
     if (norm > 0) least = std::min(least, norm);
   }
   if (most == 0) return size.norms.assign(norms.size(), 0), size.of_columns.assign(norms.size(), 0), size;
-  if (std::abs(std::ilogb(most)) > std::numeric_limits<T>::max_exponent / 8) {  // fourth powers must not overflow
+  if (std::abs(std::ilogb(most)) > std::numeric_limits<Real>::max_exponent / 8) {  // fourth powers must not overflow
     size.exponent = std::ilogb(most);
     A.for_each_tile(
         [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-size.exponent}, tile); });
   }
-  for (const T norm : norms) {
+  for (const Real norm : norms) {
     size.norms.push_back(std::ldexp(static_cast<double>(norm), -size.exponent));
     size.of_columns.push_back(std::ilogb(norm > 0 ? norm : least) - size.exponent);
     size.norm = std::hypot(size.norm, size.norms.back());
@@ -74,16 +77,17 @@ Size scale_into_range(Graph& g, const TileMatrix<T>& A) {
 
 template <class T>
 std::vector<int> scale_columns_into_range(Graph& g, const TileMatrix<T>& A) {
-  const std::vector<T> norms = norms_of_columns(g, A);
-  const auto far = [](T norm) {
-    return norm > 0 && std::abs(std::ilogb(norm)) > std::numeric_limits<T>::max_exponent / 2;
+  using Real = real_t<T>;
+  const std::vector<Real> norms = norms_of_columns(g, A);
+  const auto far = [](Real norm) {
+    return norm > 0 && std::abs(std::ilogb(norm)) > std::numeric_limits<Real>::max_exponent / 2;
   };
   std::vector<int> exponents(norms.size(), 0);
   if (std::none_of(norms.begin(), norms.end(), far)) return exponents;
   int most = std::numeric_limits<int>::min(), least = std::numeric_limits<int>::max();
-  for (const T norm : norms)
+  for (const Real norm : norms)
     if (norm > 0) most = std::max(most, std::ilogb(norm)), least = std::min(least, std::ilogb(norm));
-  const bool as_one = most - least <= std::numeric_limits<T>::max_exponent / 2;
+  const bool as_one = most - least <= std::numeric_limits<Real>::max_exponent / 2;
   for (std::size_t j = 0; j < norms.size(); ++j) exponents[j] = as_one ? most : norms[j] > 0 ? std::ilogb(norms[j]) : 0;
   A.for_each_tile([&](const Tile<T>& tile, index_t, index_t first) {
     const auto block = tile.update();
@@ -174,8 +178,8 @@ HostMatrix<T> spread_of(Graph& g, HostMatrix<T> R, HostMatrix<T> K, int exponent
   triangular_solve(g, Op::none, R, K);
   for (index_t j = 0; j < K.cols(); ++j)
     for (index_t i = 0; i < K.rows(); ++i)
-      K(i, j) =
-          std::ldexp(K(i, j), exponent - of_r[static_cast<std::size_t>(i)] - of_columns[static_cast<std::size_t>(i)]);
+      K(i, j) = times_power_of_two(
+          K(i, j), exponent - of_r[static_cast<std::size_t>(i)] - of_columns[static_cast<std::size_t>(i)]);
   return K;
 }
 
@@ -207,12 +211,12 @@ std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b
     for (index_t j = 0; j < r; ++j) std::copy_n(&v(0, j), q, &s.U(p - q, j));
     const index_t mb = of_b.transposed().factors().tile_shape().mb;
     const auto u = TileMatrix<T>::map(g.runtime(), s.U.data(), p, r, s.U.ld(), {mb, std::min<index_t>(r, 256)}, "U");
-    of_b.apply(g, Side::left, Op::transpose, u);
+    of_b.apply(g, Side::left, adjoint<T>, u);
     g.wait();
     u.bring_home();
   }
   if (multipliers) {
-    triangular_solve(g, Op::transpose, S22, v);
+    triangular_solve(g, adjoint<T>, S22, v);
     s.L = std::move(v);
   }
   return s;
@@ -222,13 +226,14 @@ namespace {
 
 /// Computes errors and sizes of s.X from the norms of R's columns and from R X.
 template <class T>
-void measure(SolvedTriangle<T>& s, const std::vector<T>& norms, HostMatrix<T> product, const HostMatrix<T>& right) {
+void measure(SolvedTriangle<T>& s, const std::vector<real_t<T>>& norms, HostMatrix<T> product,
+             const HostMatrix<T>& right) {
   for (index_t k = 0; k < product.size(); ++k) product.data()[k] -= right.data()[k];
-  for (const T norm : column_norms(product)) s.errors.push_back(static_cast<double>(norm));
+  for (const real_t<T> norm : column_norms(product)) s.errors.push_back(static_cast<double>(norm));
   for (index_t c = 0; c < right.cols(); ++c) {
     double size = 0;
     for (index_t j = 0; j < s.X.rows(); ++j)
-      size += static_cast<double>(norms[static_cast<std::size_t>(j)]) * std::abs(static_cast<double>(s.X(j, c)));
+      size += static_cast<double>(norms[static_cast<std::size_t>(j)]) * magnitude(s.X(j, c));
     s.sizes.push_back(size);
   }
 }
@@ -240,7 +245,7 @@ SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right,
   const index_t k = R.rows(), n = R.cols(), r = right.cols();
   SolvedTriangle<T> s;
   s.exponents = scale_columns(R);
-  const std::vector<T> norms = column_norms(R);
+  const std::vector<real_t<T>> norms = column_norms(R);
   if (regular) {
     s.X = right.clone();
     triangular_solve(g, Op::none, R, s.X);
@@ -292,7 +297,7 @@ void divide_rows(HostMatrix<T>& X, const std::vector<int>& exponents) {
   for (index_t j = 0; j < X.cols(); ++j)
     for (std::size_t i = 0; i < exponents.size(); ++i) {
       T& element = X(static_cast<index_t>(i), j);
-      element = std::ldexp(element, -exponents[i]);
+      element = times_power_of_two(element, -exponents[i]);
     }
 }
 
@@ -313,7 +318,7 @@ double size_of_product(const LeastNorm<T>& s, const Size& b, index_t j, double u
   if (!b.graded()) return s.norm * u_norm;
   double size = 0;
   for (index_t i = 0; i < s.U.rows(); ++i)
-    size += std::ldexp(b.norms[static_cast<std::size_t>(i)], -s.exponent) * std::abs(static_cast<double>(s.U(i, j)));
+    size += std::ldexp(b.norms[static_cast<std::size_t>(i)], -s.exponent) * magnitude(s.U(i, j));
   return size;
 }
 
@@ -323,7 +328,7 @@ template <class T>
 void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
            const HostMatrix<T>& e, Shape a, const Size& b, const FactorProperties& factors) {
   const auto p = static_cast<index_t>(b.norms.size());
-  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
+  const double eps = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
                cuts = 2 * ((s.norm > 0 ? s.cut / s.norm : 0) + factors.cut),
                tolerance =
                    static_cast<double>(std::max<index_t>({a.rows, p, 1})) * eps + (factors.chosen_rcond ? cuts : 0);
@@ -353,7 +358,7 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                       \
-  template std::vector<T> norms_of_columns(Graph&, const TileMatrix<T>&);                                           \
+  template std::vector<real_t<T>> norms_of_columns(Graph&, const TileMatrix<T>&);                                   \
   template Size scale_into_range(Graph&, const TileMatrix<T>&);                                                     \
   template std::vector<int> scale_columns_into_range(Graph&, const TileMatrix<T>&);                                 \
   template Glm<T> glm_not_finite(index_t);                                                                          \
@@ -366,12 +371,18 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   template HostMatrix<T> beyond(Graph&, const RqFactorization<T>&, index_t);                                        \
   template HostMatrix<T> spread_of(Graph&, HostMatrix<T>, HostMatrix<T>, int, const std::vector<int>&);             \
   template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);                    \
-  template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double);                \
-  template SolvedTriangle<T> solve_triangle(Graph&, const TileR<T>&, HostMatrix<T>);                                \
   template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
                       const HostMatrix<T>&, Shape, const Size&, const FactorProperties&);                           \
   template void divide_rows(HostMatrix<T>&, const std::vector<int>&);                                               \
   template HostMatrix<T> with_rows_at(HostMatrix<T>, const std::vector<index_t>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
+#define TESELA_INSTANTIATE(T)                                                                        \
+  template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double); \
+  template SolvedTriangle<T> solve_triangle(Graph&, const TileR<T>&, HostMatrix<T>);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

@@ -12,14 +12,14 @@
 
 namespace tesela::detail {
 
-// Steps of glm. c is Q^T b, its columns scaled to size 1.
+// Steps of glm, for real and complex numbers. c is Q^H b, its columns scaled to size 1.
 
 template <class T>
 Glm<T> glm_not_finite(index_t r);
 
 /// Returns the norms ||a_j||, or the largest finite number if the sum of squares overflows. Waits for A.
 template <class T>
-std::vector<T> norms_of_columns(Graph& g, const TileMatrix<T>& A);
+std::vector<real_t<T>> norms_of_columns(Graph& g, const TileMatrix<T>& A);
 
 /// The size of a matrix and of its columns.
 struct Size {
@@ -55,7 +55,7 @@ HostMatrix<T> rows_of(const HostMatrix<T>& c, index_t first, index_t count);
 template <class T>
 HostMatrix<T> minus_product(Graph& g, const HostMatrix<T>& c, const TileMatrix<T>& B, const LeastNorm<T>& s);
 
-/// Solves as Algorithm 5.3 of Ramiro Sánchez 2010: B V = [0 S], B2 = [0 S22] V^T, v2 = S22^-1 c2, u = V [0; v2], B u =
+/// Solves as Algorithm 5.3 of Ramiro Sánchez 2010: B V = [0 S], B2 = [0 S22] V^H, v2 = S22^-1 c2, u = V [0; v2], B u =
 /// S [0; v2]. Returns nothing if B2 has fewer columns than rows or S22 is not clearly regular. C2 has size 1.
 template <class T>
 std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b, const HostMatrix<T>& C2, double rcond,
@@ -73,12 +73,12 @@ struct SolvedTriangle {
 template <class T>
 SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right, bool regular, double rcond);
 
-/// A's R in its tiles.
+/// A's R in its tiles, for real numbers.
 template <class T>
 struct TileR {
   ResidentTriangle<T> triangle;
-  std::vector<T> norms;  ///< norms of its columns
-  double condition;      ///< condition with columns scaled to unit norm
+  std::vector<real_t<T>> norms;  ///< norms of its columns
+  double condition;              ///< condition with columns scaled to unit norm
 };
 /// Returns the R of A, m x n with n <= m, if it lies in one tile row and is clearly regular.
 template <class T>

@@ -23,13 +23,13 @@ std::vector<index_t> large_first(const std::vector<int>& sizes) {
   return order;
 }
 
-/// B2 = Q [N; 0] with an N of full row rank, and QR of N^T with rows sorted by size and columns pivoted.
+/// B2 = Q [N; 0] with an N of full row rank, and QR of N^H with rows sorted by size and columns pivoted.
 template <class T>
 struct GradedRows {
   int exponent = 0;   // exponent of the largest column
   RowBasis<T> basis;  // basis of the rows of B2 with columns of size 1; values below about rcond sqrt(p) count as zero
   std::vector<index_t> order, pivots;
-  HostMatrix<T> factors;  // factors of N^T in units of 2^exponent; row i belongs to column order[i]
+  HostMatrix<T> factors;  // factors of N^H in units of 2^exponent; row i belongs to column order[i]
   std::vector<T> tau;
 
   GradedRows(HostMatrix<T> B2, const std::vector<int>& of_columns, double rcond)
@@ -41,11 +41,11 @@ struct GradedRows {
     const index_t p = factors.rows(), rank = basis.rank;
     for (index_t j = 0; j < rank; ++j)
       for (index_t i = 0; i < p; ++i)
-        factors(i, j) = std::ldexp(basis.N(j, order[at(i)]), of_columns[at(order[at(i)])] - exponent);
+        factors(i, j) = times_power_of_two(conj(basis.N(j, order[at(i)])), of_columns[at(order[at(i)])] - exponent);
     if (rank > 0) lapack::geqp3(p, rank, factors.data(), factors.ld(), pivots, tau.data());
   }
 
-  /// Sets X = op(Q') X for an X of p rows; N^T = Q' R.
+  /// Sets X = op(Q') X for an X of p rows; N^H = Q' R.
   void apply(Op op, HostMatrix<T>& X) const {
     if (X.size() > 0 && basis.rank > 0)
       lapack::ormqr(op, X.rows(), X.cols(), basis.rank, factors.data(), factors.ld(), tau.data(), X.data(), X.ld());
@@ -54,7 +54,7 @@ struct GradedRows {
  private:
   static RowBasis<T> basis_of(HostMatrix<T> B2, const std::vector<int>& of_columns, double rcond) {
     for (index_t j = 0; j < B2.cols(); ++j)
-      for (index_t i = 0; i < B2.rows(); ++i) B2(i, j) = std::ldexp(B2(i, j), -of_columns[at(j)]);
+      for (index_t i = 0; i < B2.rows(); ++i) B2(i, j) = times_power_of_two(B2(i, j), -of_columns[at(j)]);
     const double norm = static_cast<double>(euclidean_norm(B2.size(), B2.data())),
                  most = std::sqrt(static_cast<double>(B2.cols()));
     return {std::move(B2), norm > 0 ? std::min(1.0, rcond * std::max(1.0, most / norm)) : rcond};
@@ -74,7 +74,7 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
   s.L = HostMatrix<T>::zeros(multipliers ? q : 0, multipliers ? r : 0);
   HostMatrix<T> c = C2.clone();
   if (q == 0 || p == 0) {
-    for (const T norm : column_norms(c)) s.distances.push_back(static_cast<double>(norm));
+    for (const real_t<T> norm : column_norms(c)) s.distances.push_back(static_cast<double>(norm));
     return s;
   }
   const GradedRows<T> rows(std::move(B2), of_columns, rcond);
@@ -82,16 +82,16 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
   const index_t rank = s.rank = basis.rank;
   s.condition = basis.condition;
   s.cut = basis.cut / std::sqrt(static_cast<double>(p)) * s.norm;
-  basis.apply(Op::transpose, c);
+  basis.apply(adjoint<T>, c);
   for (index_t k = 0; k < r; ++k)
-    s.distances.push_back(static_cast<double>(q > rank ? euclidean_norm(q - rank, &c(rank, k)) : T(0)));
+    s.distances.push_back(static_cast<double>(q > rank ? euclidean_norm(q - rank, &c(rank, k)) : 0));
   if (rank == 0 || r == 0) return s;
 
   const HostMatrix<T>& G = rows.factors;
   HostMatrix<T> w = HostMatrix<T>::zeros(p, r);
   for (index_t k = 0; k < r; ++k)
     for (index_t j = 0; j < rank; ++j) w(j, k) = c(rows.pivots[at(j)], k);
-  blas::trsm(Op::transpose, rank, r, G.data(), G.ld(), w.data(), w.ld());
+  blas::trsm(adjoint<T>, rank, r, G.data(), G.ld(), w.data(), w.ld());
   if (multipliers) {
     HostMatrix<T> l = w.clone();
     blas::trsm(Op::none, rank, r, G.data(), G.ld(), l.data(), l.ld());
@@ -113,21 +113,14 @@ HostMatrix<T> graded_null_space_part(const HostMatrix<T>& B, index_t first, cons
   for (index_t j = 0; j < p && q > 0; ++j) std::copy_n(&B(first, j), q, &below(0, j));
   const GradedRows<T> rows(std::move(below), of_columns, rcond);
   for (index_t i = 0; i < p; ++i)
-    for (index_t j = 0; j < first; ++j) above(i, j) = std::ldexp(B(j, rows.order[at(i)]), -rows.exponent);
-  rows.apply(Op::transpose, above);
+    for (index_t j = 0; j < first; ++j) above(i, j) = times_power_of_two(conj(B(j, rows.order[at(i)])), -rows.exponent);
+  rows.apply(adjoint<T>, above);
   const index_t rank = rows.basis.rank;
   HostMatrix<T> result(first, p - rank);
   for (index_t j = 0; j < p - rank; ++j)
-    for (index_t i = 0; i < first; ++i) result(i, j) = std::ldexp(above(rank + j, i), rows.exponent);
+    for (index_t i = 0; i < first; ++i) result(i, j) = times_power_of_two(conj(above(rank + j, i)), rows.exponent);
   return result;
 }
-
-template HostMatrix<float> graded_null_space_part(const HostMatrix<float>&, index_t, const std::vector<int>&, double);
-template HostMatrix<double> graded_null_space_part(const HostMatrix<double>&, index_t, const std::vector<int>&, double);
-template LeastNorm<float> graded_least_norm(HostMatrix<float>, std::vector<int>, const HostMatrix<float>&, double,
-                                            bool);
-template LeastNorm<double> graded_least_norm(HostMatrix<double>, std::vector<int>, const HostMatrix<double>&, double,
-                                             bool);
 
 namespace {
 
@@ -142,7 +135,7 @@ std::vector<RowsOfSize<T>> classes_of(const HostMatrix<T>& A, const std::vector<
     });
     HostMatrix<T> rows(end - first, A.cols());
     for (index_t i = 0; i < rows.rows(); ++i)
-      for (index_t j = 0; j < A.cols(); ++j) rows(i, j) = std::ldexp(A(*(first + i), j), -e);
+      for (index_t j = 0; j < A.cols(); ++j) rows(i, j) = times_power_of_two(A(*(first + i), j), -e);
     classes.push_back({e, std::move(rows)});
     first = end;
   }
@@ -169,12 +162,19 @@ GradedRowsOfA<T>::GradedRowsOfA(HostMatrix<T> A, const std::vector<int>& exponen
 
 template <class T>
 void GradedRowsOfA<T>::apply(Op op, HostMatrix<T>& X) const {
-  if (op == Op::transpose) X = rows_in_order(X, order_, false);
+  if (op != Op::none) X = rows_in_order(X, order_, false);
   qr_.apply(op, X);
   if (op == Op::none) X = rows_in_order(X, order_, true);
 }
 
-template class GradedRowsOfA<float>;
-template class GradedRowsOfA<double>;
+#define TESELA_INSTANTIATE(T)                                                                                    \
+  template HostMatrix<T> graded_null_space_part(const HostMatrix<T>&, index_t, const std::vector<int>&, double); \
+  template LeastNorm<T> graded_least_norm(HostMatrix<T>, std::vector<int>, const HostMatrix<T>&, double, bool);  \
+  template class GradedRowsOfA<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

@@ -9,7 +9,7 @@ namespace tesela::detail {
 
 /// Solves as RowSystem::solve for a q x p B2 whose columns differ in size: column j has size 2^of_columns[j], and its
 /// rounding errors are relative to that size. The rank is decided on columns of size 1 (singular values above rcond
-/// times the largest possible one). Then B2^T is factored with rows sorted by size and columns pivoted, so that errors
+/// times the largest possible one). Then B2^H is factored with rows sorted by size and columns pivoted, so that errors
 /// are relative to each row (Cox and Higham 1998). Runs on the host; B2 is finite.
 template <class T>
 LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, const HostMatrix<T>& C2, double rcond,
@@ -31,7 +31,7 @@ class GradedRowsOfA {
 
   const kernels::GradedQr<T>& qr() const { return qr_; }
 
-  /// Sets X = Q^T X or Q X for an X with as many rows as A.
+  /// Sets X = Q^H X or Q X for an X with as many rows as A.
   void apply(Op op, HostMatrix<T>& X) const;
 
  private:

@@ -141,7 +141,7 @@ HostMatrix<T> probes(index_t n, index_t count) {
   std::uint32_t state = 1;
   for (index_t k = 0; k < X.size(); ++k) {
     state = state * 1664525u + 1013904223u;
-    X.data()[k] = static_cast<T>(state >> 8) / static_cast<T>(1 << 24) - T(0.5);
+    X.data()[k] = T(static_cast<real_t<T>>(state >> 8) / static_cast<real_t<T>>(1 << 24) - real_t<T>(0.5));
   }
   normalize_columns(X);
   return X;
@@ -151,7 +151,7 @@ template <class T>
 double normalize_columns(HostMatrix<T>& X) {
   double most = 0;
   for (index_t j = 0; j < X.cols(); ++j) {
-    const T norm = euclidean_norm(X.rows(), &X(0, j));
+    const real_t<T> norm = euclidean_norm(X.rows(), &X(0, j));
     if (!(static_cast<double>(norm) <= most)) most = static_cast<double>(norm);
     for (index_t i = 0; i < X.rows(); ++i) X(i, j) /= norm;
     if (std::isnan(most)) break;
@@ -159,14 +159,20 @@ double normalize_columns(HostMatrix<T>& X) {
   return most;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                  \
-  template class ResidentTriangle<T>;                                                          \
-  template TileMatrix<T> one_tile(Graph&, const HostMatrix<T>&, const char*);                  \
-  template HostMatrix<T> tile_product(Graph&, Op, const TileMatrix<T>&, const HostMatrix<T>&); \
-  template HostMatrix<T> probes<T>(index_t, index_t);                                          \
+#define TESELA_INSTANTIATE(T)                                                 \
+  template class ResidentTriangle<T>;                                         \
+  template TileMatrix<T> one_tile(Graph&, const HostMatrix<T>&, const char*); \
+  template HostMatrix<T> tile_product(Graph&, Op, const TileMatrix<T>&, const HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+#define TESELA_INSTANTIATE(T)                         \
+  template HostMatrix<T> probes<T>(index_t, index_t); \
   template double normalize_columns(HostMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

@@ -60,7 +60,7 @@ void Constraints<T>::factor(Graph& g, const HostMatrix<T>& C) {
   const index_t n = C.cols(), p = rank();
   transposed_ = HostMatrix<T>(n, p);
   for (index_t i = 0; i < p; ++i)
-    for (index_t j = 0; j < n; ++j) transposed_(j, i) = C(kept_[static_cast<std::size_t>(i)], j);
+    for (index_t j = 0; j < n; ++j) transposed_(j, i) = conj(C(kept_[static_cast<std::size_t>(i)], j));
   const TileShape tile = qr_tile(g.runtime(), n, p);
   tiles_ = TileMatrix<T>::map(g.runtime(), transposed_.data(), n, p, n, tile, "C'");
   factors_ = qr(g, *tiles_);
@@ -81,7 +81,7 @@ HostMatrix<T> Constraints<T>::solve(Graph& g, const HostMatrix<T>& D) const {
   HostMatrix<T> y(rank(), D.cols());
   for (index_t k = 0; k < D.cols(); ++k)
     for (index_t i = 0; i < rank(); ++i) y(i, k) = D(kept_[static_cast<std::size_t>(i)], k);
-  triangular_solve(g, Op::transpose, r_, y);
+  triangular_solve(g, adjoint<T>, r_, y);
   return y;
 }
 
@@ -110,16 +110,13 @@ HostMatrix<T> Constraints<T>::multipliers(Graph& g, const HostMatrix<T>& M, cons
   HostMatrix<T> kept = HostMatrix<T>::zeros(rank(), b.cols()),
                 all = HostMatrix<T>::zeros(static_cast<index_t>(dropped_.size()), b.cols());
   if (kept.size() > 0 && b.rows() > 0)
-    blas::gemm(Op::transpose, Op::none, kept.rows(), kept.cols(), b.rows(), T(1), M.data(), M.ld(), b.data(), b.ld(),
-               T(0), kept.data(), kept.ld());
+    blas::gemm(adjoint<T>, Op::none, kept.rows(), kept.cols(), b.rows(), T(1), M.data(), M.ld(), b.data(), b.ld(), T(0),
+               kept.data(), kept.ld());
   triangular_solve(g, Op::none, r_, kept);
   for (index_t k = 0; k < b.cols(); ++k)
     for (index_t i = 0; i < rank(); ++i) all(kept_[static_cast<std::size_t>(i)], k) = kept(i, k);
   return all;
 }
-
-template class Constraints<float>;
-template class Constraints<double>;
 
 namespace {
 
@@ -129,7 +126,7 @@ std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 template <class T>
 int exponent_of(T value) {
-  return value != T(0) ? std::ilogb(value) : none;
+  return value != T(0) ? std::ilogb(largest_part(value)) : none;
 }
 
 template <class T>
@@ -192,7 +189,7 @@ HostMatrix<T> equilibrated(const HostMatrix<T>& C) {
   rows = row_sizes(C, columns);
   HostMatrix<T> result(C.rows(), C.cols());
   for (index_t j = 0; j < C.cols(); ++j)
-    for (index_t i = 0; i < C.rows(); ++i) result(i, j) = std::ldexp(C(i, j), -rows[at(i)] - columns[at(j)]);
+    for (index_t i = 0; i < C.rows(); ++i) result(i, j) = times_power_of_two(C(i, j), -rows[at(i)] - columns[at(j)]);
   return result;
 }
 
@@ -215,27 +212,30 @@ ScaledProblem<T> scaled_problem(const ExtendedQr<T>& e, const HostMatrix<T>& C, 
     const index_t from = s.order[at(j)];
     const int unit = units[at(from)];
     s.units.push_back(unit);
-    for (index_t i = 0; i < e.R.rows(); ++i) s.M(i, j) = std::ldexp(e.R(i, from), -unit);
-    for (index_t i = 0; i < p; ++i) s.C(i, j) = std::ldexp(C(i, from), -unit - s.of_rows[at(i)]);
+    for (index_t i = 0; i < e.R.rows(); ++i) s.M(i, j) = times_power_of_two(e.R(i, from), -unit);
+    for (index_t i = 0; i < p; ++i) s.C(i, j) = times_power_of_two(C(i, from), -unit - s.of_rows[at(i)]);
   }
   for (index_t k = 0; k < r; ++k) {
     int size = exponent_of_column(e.C, k);
     for (index_t i = 0; i < p; ++i)
       if (D(i, k) != T(0)) size = std::max(size, exponent_of(D(i, k)) - s.of_rows[at(i)]);
     s.of_x.push_back(size == none ? 0 : size);
-    for (index_t i = 0; i < e.C.rows(); ++i) s.b(i, k) = std::ldexp(e.C(i, k), -s.of_x.back());
-    for (index_t i = 0; i < p; ++i) s.d(i, k) = std::ldexp(D(i, k), -s.of_rows[at(i)] - s.of_x.back());
+    for (index_t i = 0; i < e.C.rows(); ++i) s.b(i, k) = times_power_of_two(e.C(i, k), -s.of_x.back());
+    for (index_t i = 0; i < p; ++i) s.d(i, k) = times_power_of_two(D(i, k), -s.of_rows[at(i)] - s.of_x.back());
   }
   return s;
 }
 
-template ScaledProblem<float> scaled_problem(const ExtendedQr<float>&, const HostMatrix<float>&,
-                                             const HostMatrix<float>&, std::vector<int>);
-template ScaledProblem<double> scaled_problem(const ExtendedQr<double>&, const HostMatrix<double>&,
-                                              const HostMatrix<double>&, std::vector<int>);
-template std::vector<int> unknown_units(const HostMatrix<float>&, const HostMatrix<float>&);
-template std::vector<int> unknown_units(const HostMatrix<double>&, const HostMatrix<double>&);
-template HostMatrix<float> equilibrated(const HostMatrix<float>&);
-template HostMatrix<double> equilibrated(const HostMatrix<double>&);
+#define TESELA_INSTANTIATE(T)                                                                                \
+  template class Constraints<T>;                                                                             \
+  template ScaledProblem<T> scaled_problem(const ExtendedQr<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
+                                           std::vector<int>);                                                \
+  template std::vector<int> unknown_units(const HostMatrix<T>&, const HostMatrix<T>&);                       \
+  template HostMatrix<T> equilibrated(const HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

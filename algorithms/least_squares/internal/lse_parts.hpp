@@ -11,7 +11,7 @@
 
 namespace tesela::detail {
 
-/// The constraints C x = d as C_1^T = Q [R; 0]. C_1 holds independent rows of C: all rows if R is clearly regular,
+/// The constraints C x = d as C_1^H = Q [R; 0]. C_1 holds independent rows of C: all rows if R is clearly regular,
 /// otherwise the rows that column pivoting of R chooses (reveal_rank).
 template <class T>
 class Constraints {
@@ -26,11 +26,11 @@ class Constraints {
   bool is_dropped(index_t row) const { return dropped_[static_cast<std::size_t>(row)]; }
   std::vector<index_t> dropped() const;
 
-  /// Returns R^-T d of the kept rows.
+  /// Returns R^-H d of the kept rows.
   HostMatrix<T> solve(Graph& g, const HostMatrix<T>& D) const;
   void multiply_right(Graph& g, HostMatrix<T>& M) const;  ///< M = M Q
   void multiply(Graph& g, HostMatrix<T>& Y) const;        ///< Y = Q Y
-  /// Returns lambda with R lambda = M_1^T b, M_1 the first columns of M: p x r, zero for dropped rows.
+  /// Returns lambda with R lambda = M_1^H b, M_1 the first columns of M: p x r, zero for dropped rows.
   HostMatrix<T> multipliers(Graph& g, const HostMatrix<T>& M, const HostMatrix<T>& b) const;
 
  private:
@@ -40,7 +40,7 @@ class Constraints {
   std::vector<index_t> kept_;
   std::vector<bool> dropped_;
   double condition_ = 1, cut_ = 0;
-  HostMatrix<T> transposed_;  // transpose of the kept rows; holds Q's vectors
+  HostMatrix<T> transposed_;  // adjoint of the kept rows; holds Q's vectors
   std::optional<TileMatrix<T>> tiles_;
   std::optional<QrFactorization<T>> factors_;
   HostMatrix<T> r_;

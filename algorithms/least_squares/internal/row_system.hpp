@@ -22,8 +22,8 @@ namespace tesela::detail {
 template <class T>
 struct LeastNorm {
   HostMatrix<T> U;                ///< p x r, in units of 2^-exponent
-  HostMatrix<T> L;                ///< q x r with B2^T l = u, in units of 2^(-2 exponent); empty unless requested
-  HostMatrix<T> BU;               ///< Q^T B U, m x r, if it is known; otherwise empty
+  HostMatrix<T> L;                ///< q x r with B2^H l = u, in units of 2^(-2 exponent); empty unless requested
+  HostMatrix<T> BU;               ///< Q^H B U, m x r, if it is known; otherwise empty
   HostMatrix<T> complement;       ///< for RowSystem::beyond(); empty if the rank of B2 is its smaller dimension
   int exponent = 0;               ///< exponent of the size of B2
   double norm = 0;                ///< ||B2||_F in units of 2^exponent
@@ -42,7 +42,7 @@ double relative_rcond(const LeastNorm<T>& s, double rcond, double norm_b) {
   return std::min(1.0, rcond * (larger > 1 ? larger : 1.0));
 }
 
-/// The q x p system of the rows of B from `first` on. `factor` factors a copy: the transpose if p >= q, otherwise the
+/// The q x p system of the rows of B from `first` on. `factor` factors a copy: the adjoint if p >= q, otherwise the
 /// system itself. The constructor inserts tasks, solve() waits.
 template <class T, class Factor>
 class RowSystem {
@@ -93,19 +93,19 @@ class RowSystem {
     const index_t kept = complement.cols(), others = wide_ ? p_ - q_ : 0;
     HostMatrix<T> turned(p_, first), result = HostMatrix<T>::zeros(first, kept + others);
     for (index_t j = 0; j < p_; ++j)
-      for (index_t i = 0; i < first; ++i) turned(j, i) = above(i, j);
-    if (wide_) apply(g, Op::transpose, turned);
+      for (index_t i = 0; i < first; ++i) turned(j, i) = conj(above(i, j));
+    if (wide_) apply(g, adjoint<T>, turned);
     if (kept > 0 && first > 0)
-      blas::gemm(Op::transpose, Op::none, first, kept, complement.rows(), T(1), turned.data(), turned.ld(),
+      blas::gemm(adjoint<T>, Op::none, first, kept, complement.rows(), T(1), turned.data(), turned.ld(),
                  complement.data(), complement.ld(), T(0), result.data(), result.ld());
     for (index_t j = 0; j < others; ++j)
-      for (index_t i = 0; i < first; ++i) result(i, kept + j) = turned(q_ + j, i);
+      for (index_t i = 0; i < first; ++i) result(i, kept + j) = conj(turned(q_ + j, i));
     return result;
   }
 
  private:
   Factors copied(Graph& g, const TileMatrix<T>& B, index_t first, const Factor& factor) {
-    rearrange(g, B, {.row = first, .op = wide_ ? Op::transpose : Op::none}, work_);
+    rearrange(g, B, {.row = first, .op = wide_ ? adjoint<T> : Op::none}, work_);
     return factor(work_);
   }
 
@@ -125,11 +125,11 @@ class RowSystem {
     return result;
   }
 
-  /// Solves with B2^T = Q R: u = Q [R^-T c2; 0], l = R^-1 R^-T c2.
+  /// Solves with B2^H = Q R: u = Q [R^-H c2; 0], l = R^-1 R^-H c2.
   void solve_wide(Graph& g, LeastNorm<T>& s, HostMatrix<T> R, HostMatrix<T> C2, bool regular, double rcond,
                   bool multipliers) const {
     if (regular) {
-      triangular_solve(g, Op::transpose, R, C2);
+      triangular_solve(g, adjoint<T>, R, C2);
       s.U = extended(C2, p_);
       if (multipliers) {
         triangular_solve(g, Op::none, R, C2);
@@ -145,10 +145,10 @@ class RowSystem {
     apply(g, Op::none, s.U);
   }
 
-  /// Solves with B2 = Q [R; 0], Q^T c2 = [d1; d2]: u = R^-1 d1 if R is regular; ||d2|| is the distance.
+  /// Solves with B2 = Q [R; 0], Q^H c2 = [d1; d2]: u = R^-1 d1 if R is regular; ||d2|| is the distance.
   void solve_tall(Graph& g, LeastNorm<T>& s, HostMatrix<T> R, HostMatrix<T> C2, bool regular, double rcond,
                   bool multipliers) const {
-    apply(g, Op::transpose, C2);
+    apply(g, adjoint<T>, C2);
     HostMatrix<T> d(p_, C2.cols()), l(p_, C2.cols());
     for (index_t j = 0; j < C2.cols(); ++j) {
       if (p_ > 0) std::copy_n(&C2(0, j), p_, &d(0, j));
@@ -159,12 +159,12 @@ class RowSystem {
       triangular_solve(g, Op::none, R, d);
       s.U = std::move(d);
       l = s.U.clone();
-      triangular_solve(g, Op::transpose, R, l);
+      triangular_solve(g, adjoint<T>, R, l);
     } else {
-      // R^T = Q' R' in host memory.
+      // R^H = Q' R' in host memory.
       HostMatrix<T> lower(p_, p_);
       for (index_t j = 0; j < p_; ++j)
-        for (index_t i = 0; i < p_; ++i) lower(i, j) = i >= j ? R(j, i) : T(0);
+        for (index_t i = 0; i < p_; ++i) lower(i, j) = i >= j ? conj(R(j, i)) : T(0);
       std::vector<T> tau(static_cast<std::size_t>(p_));
       lapack::geqrf(p_, p_, lower.data(), lower.ld(), tau.data());
       kernels::RowSolution<T> found = kernels::solve_rows(lower.clone(), d, rcond);

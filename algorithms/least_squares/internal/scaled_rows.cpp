@@ -16,7 +16,7 @@ namespace {
 
 /// Inserts A = diag(d) A.
 template <class T>
-void scale_rows(Graph& g, const TileMatrix<T>& D, const TileMatrix<T>& A) {
+void scale_rows(Graph& g, const TileMatrix<real_t<T>>& D, const TileMatrix<T>& A) {
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = 0; i < A.mt(); ++i) g.insert<ScaleRows<T>>({}, D(i, 0), A(i, j));
   g.wait();
@@ -24,16 +24,16 @@ void scale_rows(Graph& g, const TileMatrix<T>& D, const TileMatrix<T>& A) {
 
 template <class T>
 LeastSquares<T> in_units_of(LeastSquares<T> answer, int exponent, index_t counted) {
-  for (T& norm : answer.residual_norms) norm = std::ldexp(norm, exponent);
+  for (real_t<T>& norm : answer.residual_norms) norm = std::ldexp(norm, exponent);
   for (index_t k = 0; k < answer.triangle.size(); ++k)
-    answer.triangle.data()[k] = std::ldexp(answer.triangle.data()[k], exponent);
+    answer.triangle.data()[k] = times_power_of_two(answer.triangle.data()[k], exponent);
   answer.degrees_of_freedom = counted - answer.rank;
   return answer;
 }
 
 /// Solves from the triangles of the classes.
 template <class T>
-LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowClasses<T>& d,
+LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowClasses<real_t<T>>& d,
                      const OlsOptions& options) {
   for (const ExtendedQr<T>& e : triangles)
     if (!all_finite(e)) return not_finite<T>(e.C.cols());
@@ -41,13 +41,13 @@ LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowCl
   if (triangles.size() == 1 && triangles.front().R.rows() == a.cols)
     return in_units_of(ols_from_r(g, std::move(triangles.front()), a, options), d.exponents.front(), d.counted);
   std::vector<RowClass<T>> classes;
-  std::vector<std::vector<T>> rests;
+  std::vector<std::vector<real_t<T>>> rests;
   for (std::size_t k = 0; k < triangles.size(); ++k) {
     classes.push_back({d.exponents[k], std::move(triangles[k].R), std::move(triangles[k].C)});
     rests.push_back(std::move(triangles[k].residual_norms));
   }
   GradedTriangle<T> graded = join_graded_rows(std::move(classes), options.rcond);
-  ExtendedQr<T> joined{std::move(graded.R), std::move(graded.C), std::vector<T>(rests.front().size(), T(0))};
+  ExtendedQr<T> joined{std::move(graded.R), std::move(graded.C), std::vector<real_t<T>>(rests.front().size())};
   LeastSquares<T> answer = ols_from_r(g, std::move(joined), a, options);
   if (answer.status == SolveStatus::not_finite) return answer;
   HostMatrix<T> X(answer.X.rows(), answer.X.cols());
@@ -60,7 +60,8 @@ LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowCl
       answer.residual_norms[c] = std::hypot(answer.residual_norms[c], std::ldexp(rests[k][c], d.exponents[k]));
   for (index_t j = 0; j < answer.triangle.cols(); ++j)
     for (index_t i = 0; i <= j; ++i)
-      answer.triangle(i, j) = std::ldexp(answer.triangle(i, j), graded.row_exponents[static_cast<std::size_t>(i)]);
+      answer.triangle(i, j) =
+          times_power_of_two(answer.triangle(i, j), graded.row_exponents[static_cast<std::size_t>(i)]);
   answer.pivots = std::move(graded.pivots);
   answer.degrees_of_freedom = d.counted - answer.rank;
   return answer;
@@ -75,17 +76,17 @@ LeastSquares<T> all_rows_ignored(index_t m, index_t n, index_t r) {
     answer.condition = std::numeric_limits<double>::infinity();
   }
   answer.X = HostMatrix<T>::zeros(n, r);
-  answer.residual_norms.assign(static_cast<std::size_t>(r), T(0));
+  answer.residual_norms.assign(static_cast<std::size_t>(r), 0);
   return answer;
 }
 
 /// Returns the rows of class k, each times its factor.
 template <class T>
-HostMatrix<T> rows_of(const TileMatrix<T>& A, const RowClasses<T>& d, index_t k) {
+HostMatrix<T> rows_of(const TileMatrix<T>& A, const RowClasses<real_t<T>>& d, index_t k) {
   std::vector<index_t> place(static_cast<std::size_t>(A.m()), -1);
   index_t rows = 0;
   for (index_t i = 0; i < A.m(); ++i)
-    if (d.factors(i, k) != T(0)) place[static_cast<std::size_t>(i)] = rows++;
+    if (d.factors(i, k) != 0) place[static_cast<std::size_t>(i)] = rows++;
   HostMatrix<T> part(rows, A.n());
   A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
     const auto block = tile.read();
@@ -98,17 +99,17 @@ HostMatrix<T> rows_of(const TileMatrix<T>& A, const RowClasses<T>& d, index_t k)
 
 /// Solves without unknowns: the residual is the weighted B.
 template <class T>
-LeastSquares<T> no_unknowns(const TileMatrix<T>& b, const RowClasses<T>& d) {
+LeastSquares<T> no_unknowns(const TileMatrix<T>& b, const RowClasses<real_t<T>>& d) {
   LeastSquares<T> answer;
   answer.X = HostMatrix<T>::zeros(0, b.n());
-  answer.residual_norms.assign(static_cast<std::size_t>(b.n()), T(0));
+  answer.residual_norms.assign(static_cast<std::size_t>(b.n()), 0);
   for (index_t k = 0; k < d.classes(); ++k) {
-    const std::vector<T> norms = column_norms(rows_of(b, d, k));
+    const std::vector<real_t<T>> norms = column_norms(rows_of(b, d, k));
     for (std::size_t c = 0; c < norms.size(); ++c)
       answer.residual_norms[c] =
           std::hypot(answer.residual_norms[c], std::ldexp(norms[c], d.exponents[static_cast<std::size_t>(k)]));
   }
-  for (const T norm : answer.residual_norms)
+  for (const real_t<T> norm : answer.residual_norms)
     if (!std::isfinite(norm)) return not_finite<T>(b.n());
   answer.degrees_of_freedom = d.counted;
   return answer;
@@ -117,7 +118,7 @@ LeastSquares<T> no_unknowns(const TileMatrix<T>& b, const RowClasses<T>& d) {
 /// Returns a triangle or trapezoid for each class, from copies of its rows.
 template <class T>
 std::vector<ExtendedQr<T>> reduce_classes(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                          const RowClasses<T>& d, OlsOptions options) {
+                                          const RowClasses<real_t<T>>& d, OlsOptions options) {
   std::vector<ExtendedQr<T>> triangles;
   for (index_t k = 0; k < d.classes(); ++k) {
     HostMatrix<T> a_k = rows_of(A, d, k), b_k = rows_of(B, d, k);
@@ -159,36 +160,37 @@ Range range_of(const TileMatrix<double>& ranges) {
 }  // namespace
 
 template <class T>
-LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RowClasses<T>& d,
-                                  const OlsOptions& options) {
+LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                  const RowClasses<real_t<T>>& d, const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.n();
   if (d.counted == 0) return all_rows_ignored<T>(m, n, r);
   if (n == 0) return no_unknowns(B, d);
   OlsOptions settled = options;
-  settled.method = ols_method(settled.method, {m, n}, r);
-  if (settled.method == OlsMethod::tall_skinny) {
-    const auto D =
-        TileMatrix<T>::map(g.runtime(), d.factors.data(), m, d.classes(), d.factors.ld(), {A.tile_shape().mb, 1}, "D");
-    std::vector<QrUpdater<T>> updaters;
-    for (index_t k = 0; k < d.classes(); ++k) {
-      updaters.emplace_back(g.runtime(), n, r);
-      updaters.back().append_scaled(g, A, B, D.view(0, k, D.mt(), 1));
+  settled.method = ols_method(settled.method, {m, n}, r, is_complex<T>);
+  if constexpr (!is_complex<T>)
+    if (settled.method == OlsMethod::tall_skinny) {
+      const auto D = TileMatrix<T>::map(g.runtime(), d.factors.data(), m, d.classes(), d.factors.ld(),
+                                        {A.tile_shape().mb, 1}, "D");
+      std::vector<QrUpdater<T>> updaters;
+      for (index_t k = 0; k < d.classes(); ++k) {
+        updaters.emplace_back(g.runtime(), n, r);
+        updaters.back().append_scaled(g, A, B, D.view(0, k, D.mt(), 1));
+      }
+      std::vector<ExtendedQr<T>> triangles;
+      triangles.reserve(updaters.size());
+      for (const QrUpdater<T>& updater : updaters) triangles.push_back(extended_qr(g, updater));
+      return join(g, std::move(triangles), d, settled);
     }
-    std::vector<ExtendedQr<T>> triangles;
-    triangles.reserve(updaters.size());
-    for (const QrUpdater<T>& updater : updaters) triangles.push_back(extended_qr(g, updater));
-    return join(g, std::move(triangles), d, settled);
-  }
   if (d.classes() > 1) return join(g, reduce_classes(g, A, B, d, settled), d, settled);
-  const auto D = TileMatrix<T>::map(g.runtime(), d.factors.data(), m, 1, m, {A.tile_shape().mb, 1}, "D");
+  const auto D = TileMatrix<real_t<T>>::map(g.runtime(), d.factors.data(), m, 1, m, {A.tile_shape().mb, 1}, "D");
   scale_rows(g, D, A);
   scale_rows(g, D, B);
   return in_units_of(ols(g, A, B, settled), d.exponents.front(), d.counted);
 }
 
 template <class T>
-LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const RowClasses<T>& d,
-                                  const OlsOptions& options) {
+LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B,
+                                  const RowClasses<real_t<T>>& d, const OlsOptions& options) {
   if (d.counted == 0) return all_rows_ignored<T>(A.m(), A.n(), B.cols());
   if (A.n() == 0)
     return no_unknowns(TileMatrix<T>::map(g.runtime(), B.data(), B.rows(), B.cols(), B.ld(), {4096, 256}, "B"), d);
@@ -197,42 +199,43 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMa
 
 template <class T>
 std::optional<LeastSquares<T>> solve_one_weight_class(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                                      const TileMatrix<T>& weights, const OlsOptions& options) {
+                                                      const TileMatrix<real_t<T>>& weights, const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.n();
   if (m == 0 || n == 0) return std::nullopt;
   OlsOptions settled = options;
-  settled.method = ols_method(settled.method, {m, n}, r);
+  settled.method = ols_method(settled.method, {m, n}, r, is_complex<T>);
   constexpr index_t parts = 128;  // parts of a tile, which a GPU examines in parallel
-  const TileMatrix<T> D(g.runtime(), m, 1, weights.tile_shape(), "D");
+  const TileMatrix<real_t<T>> D(g.runtime(), m, 1, weights.tile_shape(), "D");
   const TileMatrix<double> ranges(g.runtime(), 3 * D.mt(), parts, {3, parts}, "ranges");
-  for (index_t i = 0; i < D.mt(); ++i) g.insert<WeightRoots<T>>({}, weights(i, 0), D(i, 0), ranges(i, 0));
-  if (settled.method != OlsMethod::tall_skinny) {
-    const Range range = range_of(ranges);
-    if (!range.tame<T>()) return std::nullopt;
-    scale_rows(g, D, A);
-    scale_rows(g, D, B);
-    return in_units_of(ols(g, A, B, settled), 0, static_cast<index_t>(range.counted));
-  }
-  // The pass starts before the decision: A and B are only read.
-  QrUpdater<T> updater(g.runtime(), n, r);
-  updater.append_scaled(g, A, B, D);
-  ExtendedQr<T> e = extended_qr(g, updater);
+  for (index_t i = 0; i < D.mt(); ++i) g.insert<WeightRoots<real_t<T>>>({}, weights(i, 0), D(i, 0), ranges(i, 0));
+  if constexpr (!is_complex<T>)
+    if (settled.method == OlsMethod::tall_skinny) {
+      // The pass starts before the decision: A and B are only read.
+      QrUpdater<T> updater(g.runtime(), n, r);
+      updater.append_scaled(g, A, B, D);
+      ExtendedQr<T> e = extended_qr(g, updater);
+      const Range range = range_of(ranges);
+      if (!range.tame<T>() || !all_finite(e)) return std::nullopt;
+      const auto counted = static_cast<index_t>(range.counted);
+      return in_units_of(ols_from_r(g, std::move(e), {counted, n}, settled), 0, counted);
+    }
   const Range range = range_of(ranges);
-  if (!range.tame<T>() || !all_finite(e)) return std::nullopt;
-  const auto counted = static_cast<index_t>(range.counted);
-  return in_units_of(ols_from_r(g, std::move(e), {counted, n}, settled), 0, counted);
+  if (!range.tame<T>()) return std::nullopt;
+  scale_rows(g, D, A);
+  scale_rows(g, D, B);
+  return in_units_of(ols(g, A, B, settled), 0, static_cast<index_t>(range.counted));
 }
 
-template std::optional<LeastSquares<float>> solve_one_weight_class(Graph&, const TileMatrix<float>&,
-                                                                   const TileMatrix<float>&, const TileMatrix<float>&,
-                                                                   const OlsOptions&);
-template std::optional<LeastSquares<double>> solve_one_weight_class(Graph&, const TileMatrix<double>&,
-                                                                    const TileMatrix<double>&,
-                                                                    const TileMatrix<double>&, const OlsOptions&);
-template LeastSquares<float> solve_scaled_rows(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                               const RowClasses<float>&, const OlsOptions&);
-template LeastSquares<double> solve_scaled_rows(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                                const RowClasses<double>&, const OlsOptions&);
+#define TESELA_INSTANTIATE(T)                                                                                        \
+  template std::optional<LeastSquares<T>> solve_one_weight_class(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
+                                                                 const TileMatrix<real_t<T>>&, const OlsOptions&);   \
+  template LeastSquares<T> solve_scaled_rows(Graph&, const TileMatrix<T>&, const TileMatrix<T>&,                     \
+                                             const RowClasses<real_t<T>>&, const OlsOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template LeastSquares<float> solve_scaled_rows(Graph&, const MatrixRows<float>&, const HostMatrix<float>&,
                                                const RowClasses<float>&, const OlsOptions&);
 template LeastSquares<double> solve_scaled_rows(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,

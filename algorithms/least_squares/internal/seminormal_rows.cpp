@@ -34,7 +34,7 @@ TileShape gram_tile(const Runtime& runtime, index_t q) {
   return {std::min(q, std::clamp<index_t>(q / 4 / 256 * 256, 512, gram_strip)), q};
 }
 
-/// Inserts B2 B2^T: its upper triangle, in tiles of the same height that are square or as wide as the matrix.
+/// Inserts B2 B2^H: its upper triangle, in tiles of the same height that are square or as wide as the matrix.
 template <class T>
 void insert_gram(Graph& g, const TileMatrix<T>& B, index_t first, const TileMatrix<T>& G) {
   std::vector<Tile<T>> row;
@@ -72,11 +72,16 @@ HostMatrix<T> part(const HostMatrix<T>& X, index_t row, index_t column, index_t 
 template <class T>
 SeminormalRows<T>::SeminormalRows(Graph& g, const TileMatrix<T>& B, index_t first)
     : b_(B), first_(first), q_(B.m() - first), factored_(g.runtime(), q_, q_, factored_tile(g.runtime(), q_), "G") {
-  if (g.runtime().gpus() == 0) {
+  if (is_complex<T> || g.runtime().gpus() == 0) {
     insert_gram(g, B, first, factored_);
     factor_.emplace(cholesky(g, factored_));
     return;
   }
+  if constexpr (!is_complex<T>) factor_in_place(g, B, first);
+}
+
+template <class T>
+void SeminormalRows<T>::factor_in_place(Graph& g, const TileMatrix<T>& B, index_t first) requires(!is_complex<T>) {
   const auto forget = [&](const Tile<T>& tile, index_t, index_t) { g.forget(tile); };
   gram_.emplace(g.runtime(), q_, q_, gram_tile(g.runtime(), q_), "G");
   insert_gram(g, B, first, *gram_);
@@ -90,11 +95,19 @@ SeminormalRows<T>::SeminormalRows(Graph& g, const TileMatrix<T>& B, index_t firs
 
 template <class T>
 void SeminormalRows<T>::solve_normal(Graph& g, HostMatrix<T>& X) const {
-  if (triangle_) return triangle_->solve_normal(g, X);
+  if constexpr (!is_complex<T>)
+    if (triangle_) return triangle_->solve_normal(g, X);
   const TileMatrix<T> x(g.runtime(), X.rows(), X.cols(), {factored_.tile_shape().mb, X.cols()}, "X");
   x.copy_from(X.data(), X.ld());
   factor_->solve(g, x);
   x.copy_to(X.data(), X.ld());
+}
+
+template <class T>
+std::vector<real_t<T>> SeminormalRows<T>::norms(Graph& g) const {
+  if constexpr (!is_complex<T>)
+    if (triangle_) return triangle_->norms(g);
+  return norms_of_columns(g, factored_);
 }
 
 template <class T>
@@ -104,7 +117,7 @@ HostMatrix<T> SeminormalRows<T>::transposed_product(Graph& g, const HostMatrix<T
   const TileMatrix<T> x(g.runtime(), rows.rows(), X.cols(), {rows.rows(), X.cols()}, "X"),
       y(g.runtime(), result.rows(), X.cols(), {b_.tile_shape().nb, X.cols()}, "Y");
   x.copy_from(rows.data(), rows.ld());
-  gemm(g, Op::transpose, Op::none, T(1), b_, x, T(0), y, {.kernel = GemmKernel::cublas});
+  gemm(g, adjoint<T>, Op::none, T(1), b_, x, T(0), y, {.kernel = GemmKernel::cublas});
   y.copy_to(result.data(), result.ld());
   return result;
 }
@@ -123,19 +136,18 @@ HostMatrix<T> SeminormalRows<T>::product(Graph& g, const HostMatrix<T>& X) const
 template <class T>
 std::optional<LeastNorm<T>> SeminormalRows<T>::solve(Graph& g, const HostMatrix<T>& C2, double rcond,
                                                      double norm_b) const {
-  constexpr double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  constexpr double eps = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   const double largest_condition = std::min(3e3, 0.25 / std::sqrt(eps));
   // Rounding errors of sums with p terms, well below the bound of judge().
   const double rounding = std::max(4.0, std::sqrt(static_cast<double>(b_.n())) / 4) * eps;
   const index_t r = C2.cols();
   if (factor_->minor() != 0) return std::nullopt;
   LeastNorm<T> s;
-  for (const T norm : triangle_ ? triangle_->norms(g) : norms_of_columns(g, factored_))
-    s.norm = std::hypot(s.norm, static_cast<double>(norm));
+  for (const real_t<T> norm : norms(g)) s.norm = std::hypot(s.norm, static_cast<double>(norm));
   s.rank = q_;
   s.distances.assign(static_cast<std::size_t>(r), 0.0);
   s.L = HostMatrix<T>::zeros(q_, r);
-  const std::vector<T> of_c = column_norms(C2);
+  const std::vector<real_t<T>> of_c = column_norms(C2);
   HostMatrix<T> rest = C2.clone(), wide = probes<T>(q_, vectors), narrow = wide.clone();
   for (int step = 0; step < most_steps; ++step) {
     HostMatrix<T> solved = joined_columns(rest, narrow);
@@ -151,7 +163,7 @@ std::optional<LeastNorm<T>> SeminormalRows<T>::solve(Graph& g, const HostMatrix<
     s.condition = std::sqrt(normalize_columns(narrow)) * std::sqrt(normalize_columns(wide));
     if (!(s.condition <= largest_condition)) return std::nullopt;
     if (step + 1 < least_steps) continue;
-    const std::vector<T> left = column_norms(rest), of_u = column_norms(s.U);
+    const std::vector<real_t<T>> left = column_norms(rest), of_u = column_norms(s.U);
     bool done = regular_by_spectrum(2 * s.condition, relative_rcond(s, rcond, norm_b));
     for (std::size_t j = 0; j < left.size(); ++j)
       done = done && static_cast<double>(left[j]) <=
@@ -171,5 +183,7 @@ auto SeminormalRows<T>::step(Graph& g, const HostMatrix<T>& C2) const -> Step {
 
 template class SeminormalRows<float>;
 template class SeminormalRows<double>;
+template class SeminormalRows<std::complex<float>>;
+template class SeminormalRows<std::complex<double>>;
 
 }  // namespace tesela::detail

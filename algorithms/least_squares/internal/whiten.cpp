@@ -22,19 +22,19 @@ using namespace kernels;
 namespace {
 
 template <class T>
-HostMatrix<T> transpose_of(const HostMatrix<T>& a) {
+HostMatrix<T> adjoint_of(const HostMatrix<T>& a) {
   HostMatrix<T> t(a.cols(), a.rows());
   for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i) t(j, i) = a(i, j);
+    for (index_t i = 0; i < a.rows(); ++i) t(j, i) = conj(a(i, j));
   return t;
 }
 
 template <class T>
 double divide_by_full(Graph& g, const HostMatrix<T>& F, HostMatrix<T>& X) {
   const index_t m = F.rows();
-  T norm = 0;
+  real_t<T> norm = 0;
   for (index_t j = 0; j < m; ++j) {
-    T sum = 0;
+    real_t<T> sum = 0;
     for (index_t i = 0; i < m; ++i) sum += std::abs(F(i, j));
     norm = std::max(norm, sum);
   }
@@ -60,21 +60,24 @@ double divide_by_full(Graph& g, const HostMatrix<T>& F, HostMatrix<T>& X) {
 /// Throws unless the remainder of S below its rank is rounding.
 template <class T>
 void require_semidefinite(const char* routine, const HostMatrix<T>& S, const std::vector<int>& of_rows, int exponent,
-                          const HostMatrix<T>& R, const std::vector<index_t>& pivots, index_t rank, T tolerance) {
+                          const HostMatrix<T>& R, const std::vector<index_t>& pivots, index_t rank,
+                          real_t<T> tolerance) {
   const index_t m = S.rows(), left = m - rank;
   HostMatrix<T> rest(left, left);
   const auto at = [&](index_t i) { return pivots[static_cast<std::size_t>(rank + i)]; };
   for (index_t j = 0; j < left; ++j)
-    for (index_t i = 0; i < left; ++i) rest(i, j) = S(std::min(at(i), at(j)), std::max(at(i), at(j)));
+    for (index_t i = 0; i < left; ++i) rest(i, j) = at(i) <= at(j) ? S(at(i), at(j)) : conj(S(at(j), at(i)));
   if (rank > 0 && left > 0)
-    blas::gemm(Op::transpose, Op::none, left, left, rank, T(-1), R.data() + rank * R.ld(), R.ld(),
+    blas::gemm(adjoint<T>, Op::none, left, left, rank, T(-1), R.data() + rank * R.ld(), R.ld(),
                R.data() + rank * R.ld(), R.ld(), T(1), rest.data(), rest.ld());
   const std::string after = "after " + std::to_string(rank) + " pivots ";
   index_t worst = -1;
   for (index_t i = 0; i < left; ++i)
-    if (!(rest(i, i) >= -tolerance) && (worst < 0 || rest(i, i) < rest(worst, worst))) worst = i;
+    if (const auto pivot = real_part(rest(i, i));
+        !(pivot >= -tolerance) && (worst < 0 || pivot < real_part(rest(worst, worst))))
+      worst = i;
   if (worst >= 0)
-    throw indefinite(routine, after + "the pivot of row", at(worst), -1, rest(worst, worst),
+    throw indefinite(routine, after + "the pivot of row", at(worst), -1, real_part(rest(worst, worst)),
                      exponent + 2 * of_rows[static_cast<std::size_t>(at(worst))]);
   for (index_t j = 0; j < left; ++j)
     for (index_t i = 0; i < left; ++i)
@@ -88,7 +91,7 @@ void require_semidefinite(const char* routine, const HostMatrix<T>& S, const std
 
 template <class T>
 bool well_conditioned(index_t m, double condition, bool of_covariance) {
-  return condition * std::cbrt(static_cast<double>(std::numeric_limits<T>::epsilon())) <= 1 &&
+  return condition * std::cbrt(static_cast<double>(std::numeric_limits<real_t<T>>::epsilon())) <= 1 &&
          rounding_bound<T>(m) * std::pow(condition, of_covariance ? 2 : 1) <= useful_bound;
 }
 
@@ -106,19 +109,19 @@ template <class T>
 double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatrix<T>& F, HostMatrix<T>& X) {
   if (structure == Structure::full) return divide_by_full(g, F, X);
   const bool lower = structure == Structure::lower;
-  HostMatrix<T> transposed;
-  if (lower) transposed = transpose_of(F);
-  const HostMatrix<T>& R = lower ? transposed : F;
+  HostMatrix<T> upper;
+  if (lower) upper = adjoint_of(F);
+  const HostMatrix<T>& R = lower ? upper : F;
   // Rows of a lower triangular F may have any size: errors of the substitution are relative to each row.
   const double condition = triangle_condition(R, lower);
-  if (well_conditioned<T>(F.rows(), condition)) triangular_solve(g, lower ? Op::transpose : Op::none, R, X);
+  if (well_conditioned<T>(F.rows(), condition)) triangular_solve(g, lower ? adjoint<T> : Op::none, R, X);
   return condition;
 }
 
 template <class T>
 index_t rank_of_factor(const HostMatrix<T>& F, double condition) {
   const index_t m = F.rows();
-  const double rcond = static_cast<double>(m) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double rcond = static_cast<double>(m) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   if (10 * rcond * condition < 1) return m;
   const blas::Threads threads(blas::all_cores());
   HostMatrix<T> columns = F.clone();
@@ -128,47 +131,55 @@ index_t rank_of_factor(const HostMatrix<T>& F, double condition) {
 
 template <class T>
 void require_symmetric(const char* routine, const HostMatrix<T>& S) {
-  const T tolerance = static_cast<T>(S.rows()) * std::numeric_limits<T>::epsilon();
-  T worst = 0;
+  using Real = real_t<T>;
+  const Real tolerance = static_cast<Real>(S.rows()) * std::numeric_limits<Real>::epsilon();
+  Real worst = 0;
   index_t row = 0, column = 0;
   for (index_t j = 0; j < S.cols(); ++j)
-    for (index_t i = 0; i < j; ++i) {
-      const T off = std::abs(S(i, j) - S(j, i));
-      if (off == T(0)) continue;
-      const T size = std::sqrt(std::abs(S(i, i))) * std::sqrt(std::abs(S(j, j))), ratio = off / size;
+    for (index_t i = 0; i <= j; ++i) {
+      const Real off = std::abs(S(i, j) - conj(S(j, i)));
+      if (off == 0) continue;
+      const Real size = std::sqrt(std::abs(S(i, i))) * std::sqrt(std::abs(S(j, j))), ratio = off / size;
       if (ratio > tolerance && ratio > worst) worst = ratio, row = i, column = j;
     }
-  if (worst > T(0))
-    throw CovarianceError(routine, "is not symmetric: worst at", row, column,
-                          ", by " + std::to_string(worst) + " times the bound from its variances");
+  if (worst > 0)
+    throw CovarianceError(routine, is_complex<T> ? "is not Hermitian: worst at" : "is not symmetric: worst at", row,
+                          column, ", by " + std::to_string(worst) + " times the bound from its variances");
 }
 
 template <class T>
 CovarianceError indefinite(const char* routine, const std::string& what, index_t row, index_t column, T value,
                            int exponent) {
   std::ostringstream text;
-  text << " is " << std::ldexp(static_cast<double>(value), exponent);
+  if constexpr (is_complex<T>)
+    text << " has the magnitude " << std::ldexp(magnitude(value), exponent);
+  else
+    text << " is " << std::ldexp(static_cast<double>(value), exponent);
   return {routine, "is indefinite: " + what, row, column, text.str()};
 }
 
 template <class T>
 CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<T> S, int exponent) {
   const index_t m = S.rows();
-  const T epsilon = std::numeric_limits<T>::epsilon();
+  using Real = real_t<T>;
+  const Real epsilon = std::numeric_limits<Real>::epsilon();
   // Decide with variances near 1, because errors of one size do not show errors of another size.
   std::vector<int> of_rows(static_cast<std::size_t>(m), 0);
   for (index_t i = 0; i < m; ++i)
-    if (S(i, i) > T(0)) of_rows[static_cast<std::size_t>(i)] = std::ilogb(S(i, i)) / 2;
+    if (real_part(S(i, i)) > 0) of_rows[static_cast<std::size_t>(i)] = std::ilogb(real_part(S(i, i))) / 2;
   std::vector<T> kept;
   kept.reserve(static_cast<std::size_t>(m * (m + 1) / 2));
   for (index_t j = 0; j < m; ++j)
     for (index_t i = 0; i <= j; ++i) {
-      S(i, j) = std::ldexp(S(i, j), -of_rows[static_cast<std::size_t>(i)] - of_rows[static_cast<std::size_t>(j)]);
+      S(i, j) =
+          times_power_of_two(S(i, j), -of_rows[static_cast<std::size_t>(i)] - of_rows[static_cast<std::size_t>(j)]);
+      if (i == j) S(i, j) = T(real_part(S(i, j)));
       kept.push_back(S(i, j));
     }
   index_t minor = 0;
   {
-    const auto tiles = TileMatrix<T>::map(g.runtime(), S.data(), m, m, S.ld(), cholesky_tile(g.runtime(), m), "S");
+    const auto tiles = TileMatrix<T>::map(g.runtime(), S.data(), m, m, S.ld(),
+                                          cholesky_tile(g.runtime(), m, false, is_complex<T>), "S");
     const auto factors = cholesky(g, tiles);
     minor = factors.minor();
     g.wait();
@@ -183,9 +194,9 @@ CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<
   for (index_t j = 0; j < m; ++j)
     for (index_t i = 0; i <= j; ++i) S(i, j) = *next++;
   kept = {};
-  T largest = 0;
-  for (index_t i = 0; i < m; ++i) largest = std::max(largest, S(i, i));
-  const T tolerance = static_cast<T>(m) * epsilon * largest;
+  Real largest = 0;
+  for (index_t i = 0; i < m; ++i) largest = std::max(largest, real_part(S(i, i)));
+  const Real tolerance = static_cast<Real>(m) * epsilon * largest;
   HostMatrix<T> R = S.clone();
   std::vector<index_t> pivots;
   const index_t rank = lapack::pstrf(m, R.data(), R.ld(), pivots, tolerance);
@@ -194,7 +205,7 @@ CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<
   for (index_t j = 0; j < m; ++j)
     for (index_t i = 0; i < std::min(rank, j + 1); ++i) {
       const auto row = pivots[static_cast<std::size_t>(j)];
-      F(row, i) = std::ldexp(R(i, j), of_rows[static_cast<std::size_t>(row)]);
+      F(row, i) = times_power_of_two(conj(R(i, j)), of_rows[static_cast<std::size_t>(row)]);
     }
   return {std::move(F)};
 }
@@ -206,10 +217,10 @@ HostMatrix<T> written_out(CovarianceFactor<T> factor) {
   for (index_t j = 0; j < F.cols(); ++j) {
     const int e = factor.units[static_cast<std::size_t>(j)];
     for (index_t i = 0; i < j; ++i) {
-      F(j, i) = std::ldexp(F(i, j), e);
+      F(j, i) = times_power_of_two(conj(F(i, j)), e);
       F(i, j) = 0;
     }
-    F(j, j) = std::ldexp(F(j, j), e);
+    F(j, j) = times_power_of_two(F(j, j), e);
   }
   return std::move(F);
 }
@@ -217,27 +228,25 @@ HostMatrix<T> written_out(CovarianceFactor<T> factor) {
 template <class T>
 void divide(Graph& g, const CovarianceFactor<T>& factor, HostMatrix<T>& X) {
   for (index_t j = 0; j < X.cols(); ++j)
-    for (index_t i = 0; i < X.rows(); ++i) X(i, j) = std::ldexp(X(i, j), -factor.units[static_cast<std::size_t>(i)]);
-  triangular_solve(g, Op::transpose, factor.F, X);
+    for (index_t i = 0; i < X.rows(); ++i)
+      X(i, j) = times_power_of_two(X(i, j), -factor.units[static_cast<std::size_t>(i)]);
+  triangular_solve(g, adjoint<T>, factor.F, X);
 }
 
-template bool well_conditioned<float>(index_t, double, bool);
-template bool well_conditioned<double>(index_t, double, bool);
-template Structure structure_of(const HostMatrix<float>&);
-template Structure structure_of(const HostMatrix<double>&);
-template double divide_if_well_conditioned(Graph&, Structure, const HostMatrix<float>&, HostMatrix<float>&);
-template double divide_if_well_conditioned(Graph&, Structure, const HostMatrix<double>&, HostMatrix<double>&);
-template index_t rank_of_factor(const HostMatrix<float>&, double);
-template index_t rank_of_factor(const HostMatrix<double>&, double);
-template void require_symmetric(const char*, const HostMatrix<float>&);
-template void require_symmetric(const char*, const HostMatrix<double>&);
-template CovarianceError indefinite(const char*, const std::string&, index_t, index_t, float, int);
-template CovarianceError indefinite(const char*, const std::string&, index_t, index_t, double, int);
-template CovarianceFactor<float> factor_covariance(Graph&, const char*, HostMatrix<float>, int);
-template HostMatrix<float> written_out(CovarianceFactor<float>);
-template void divide(Graph&, const CovarianceFactor<float>&, HostMatrix<float>&);
-template CovarianceFactor<double> factor_covariance(Graph&, const char*, HostMatrix<double>, int);
-template HostMatrix<double> written_out(CovarianceFactor<double>);
-template void divide(Graph&, const CovarianceFactor<double>&, HostMatrix<double>&);
+#define TESELA_INSTANTIATE(T)                                                                          \
+  template bool well_conditioned<T>(index_t, double, bool);                                            \
+  template Structure structure_of(const HostMatrix<T>&);                                               \
+  template double divide_if_well_conditioned(Graph&, Structure, const HostMatrix<T>&, HostMatrix<T>&); \
+  template index_t rank_of_factor(const HostMatrix<T>&, double);                                       \
+  template void require_symmetric(const char*, const HostMatrix<T>&);                                  \
+  template CovarianceError indefinite(const char*, const std::string&, index_t, index_t, T, int);      \
+  template CovarianceFactor<T> factor_covariance(Graph&, const char*, HostMatrix<T>, int);             \
+  template HostMatrix<T> written_out(CovarianceFactor<T>);                                             \
+  template void divide(Graph&, const CovarianceFactor<T>&, HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

@@ -10,7 +10,7 @@
 
 namespace tesela::detail {
 
-// Factors of covariances, in host memory. Sizes are near 1.
+// Factors of covariances, real or complex, in host memory. Sizes are near 1.
 
 enum class Structure : std::uint8_t { diagonal, upper, lower, full };
 
@@ -31,16 +31,17 @@ index_t rank_of_factor(const HostMatrix<T>& F, double condition);
 template <class T>
 bool well_conditioned(index_t m, double condition, bool of_covariance = false);
 
-/// Throws CovarianceError if S is not symmetric.
+/// Throws CovarianceError if S is not symmetric, or not Hermitian.
 template <class T>
 void require_symmetric(const char* routine, const HostMatrix<T>& S);
 
-/// Returns the error for an invalid pivot of 2^exponent S, or for an invalid entry if `column` is not negative.
+/// Returns the error for an invalid pivot of 2^exponent S, or for an invalid entry if `column` is not negative. The
+/// message has the value, of a complex number its magnitude.
 template <class T>
 CovarianceError indefinite(const char* routine, const std::string& what, index_t row, index_t column, T value,
                            int exponent);
 
-/// F with F F^T = S, m x rank: explicit or, if S is clearly definite, F = diag(2^units) R^T.
+/// F with F F^H = S, m x rank: explicit or, if S is clearly definite, F = diag(2^units) R^H.
 template <class T>
 struct CovarianceFactor {
   HostMatrix<T> F;              ///< F, or R: upper triangular with undefined elements below its diagonal

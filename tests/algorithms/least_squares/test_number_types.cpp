@@ -1,11 +1,5 @@
-#include "tests/support/shared_runtime.hpp"
-#include "tests/support/test.hpp"
+#include "tests/support/number_types.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
-#include <tesela/codelets/dense/product_form.hpp>
-#include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
-#include <tesela/tiles/filled.hpp>
-#include <tesela/tiles/generator.hpp>
 
 // Least squares with real and complex numbers: one body for four types. LAPACK's gelsd is the reference. A missing
 // conjugate fails for complex numbers, whose phases are random.
@@ -15,53 +9,13 @@ using namespace tesela::test;
 
 namespace {
 
-template <class T>
-HostMatrix<T> random(index_t m, index_t n, std::uint64_t seed) {
-  return generate<T>({m, n}, {.pattern = Pattern::uniform, .seed = seed});
-}
-
-template <class T>
-HostMatrix<T> of_values(index_t m, index_t n, const std::vector<double>& s) {
-  return filled<T>({m, n}, kernels::ProductForm<T>(m, n, s, 7));
-}
-
-template <class T>
-double norm(const HostMatrix<T>& a) {
-  return static_cast<double>(a.size() > 0 ? blas::nrm2(a.size(), a.data()) : 0);
-}
-
-template <class T>
-HostMatrix<T> difference(const HostMatrix<T>& a, const HostMatrix<T>& b) {
-  REQUIRE(a.shape() == b.shape());
-  return filled<T>(a.shape(), [&](index_t i, index_t j) { return a(i, j) - b(i, j); });
-}
-
-template <class T>
-constexpr double eps = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
-
 /// Solves copies of A and B in tiles, or in memory if the tile is 0 x 0.
 template <class T>
 LeastSquares<T> solve(const HostMatrix<T>& a, const HostMatrix<T>& b, TileShape tile, const OlsOptions& options = {}) {
+  if (tile.mb > 0)
+    return in_tiles(a, b, tile, [&](Graph& g, const auto& A, const auto& B) { return ols(g, A, B, options); });
   HostMatrix<T> A = a.clone(), B = b.clone();
-  if (tile.mb == 0) return ols(runtime(), MatrixView(A), MatrixView(B), options);
-  Graph g(runtime());
-  return ols(g, MatrixView(A).in_tiles(runtime(), tile, "A"), MatrixView(B).in_tiles(runtime(), {tile.mb, 2}, "B"),
-             options);
-}
-
-template <class T>
-struct Reference {
-  HostMatrix<T> X;
-  index_t rank;
-};
-template <class T>
-Reference<T> gelsd(const HostMatrix<T>& a, const HostMatrix<T>& b, double rcond) {
-  const index_t m = a.rows(), n = a.cols(), r = b.cols();
-  HostMatrix<T> factors = a.clone(), x = HostMatrix<T>::zeros(std::max(m, n), r);
-  for (index_t j = 0; j < r; ++j)
-    for (index_t i = 0; i < m; ++i) x(i, j) = b(i, j);
-  const index_t rank = lapack::gelsd(m, n, r, factors.data(), factors.ld(), x.data(), x.ld(), rcond).rank;
-  return {filled<T>({n, r}, [&](index_t i, index_t j) { return x(i, j); }), rank};
+  return ols(runtime(), MatrixView(A), MatrixView(B), options);
 }
 
 }  // namespace
@@ -83,22 +37,22 @@ TEMPLATE_TEST_CASE("problems of any shape and rank agree with gelsd", "", float,
                                                                        {150, 170, 60}}));
   const TileShape tile = GENERATE(TileShape{0, 0}, TileShape{16, 16}, TileShape{7, 30});
   CAPTURE(m, n, rank, tile.mb);
-  const HostMatrix<T> a = of_values<T>(m, n, kernels::spectrum(rank, 10)), b = random<T>(m, 3, 8);
+  const HostMatrix<T> a = of_values<T>(m, n, kernels::spectrum(rank, 10)), b = uniform<T>(m, 3, 8);
   const double rcond = 1e-4;
   const LeastSquares<T> answer = solve(a, b, tile, {.rcond = rcond});
-  const Reference<T> expected = gelsd(a, b, rcond);
+  const Gelsd<T> expected = gelsd(a, b, rcond);
   REQUIRE(answer.status == (rank < std::min(m, n) ? SolveStatus::rank_deficient : SolveStatus::ok));
   REQUIRE(answer.rank == rank);
   REQUIRE(expected.rank == rank);
   CHECK(answer.original_units);
   CHECK(answer.degrees_of_freedom == m - rank);
-  CHECK(norm(difference(answer.X, expected.X)) <= 1e4 * eps<T> * norm(expected.X));
+  CHECK(apart(answer.X, expected.X) <= 1e4 * eps<T> * size_of(expected.X));
   HostMatrix<T> rest = b.clone();
   blas::gemm(Op::none, Op::none, m, 3, n, T(-1), a.data(), a.ld(), expected.X.data(), expected.X.ld(), T(1),
              rest.data(), rest.ld());
   for (index_t k = 0; k < 3; ++k)
     CHECK(std::abs(static_cast<double>(answer.residual_norms[static_cast<std::size_t>(k)] -
-                                       blas::nrm2(m, &rest(0, k)))) <= 1e3 * eps<T> * norm(b));
+                                       blas::nrm2(m, &rest(0, k)))) <= 1e3 * eps<T> * size_of(b));
 }
 
 TEMPLATE_TEST_CASE("powers of two as units change X by powers of two", "", float, double, std::complex<float>,
@@ -109,12 +63,9 @@ TEMPLATE_TEST_CASE("powers of two as units change X by powers of two", "", float
       GENERATE(table<index_t, index_t, index_t>({{30, 12, 12}, {12, 30, 12}, {30, 12, 5}, {12, 30, 5}}));
   const int of_a = GENERATE_COPY(-most, 3, most), of_b = GENERATE_COPY(-most / 2, 5, most / 2);
   CAPTURE(m, n, rank, of_a, of_b);
-  const HostMatrix<T> a = of_values<T>(m, n, kernels::spectrum(rank, 2)), b = random<T>(m, 1, 8);
-  const auto scaled = [](const HostMatrix<T>& x, int e) {
-    return filled<T>(x.shape(), [&](index_t i, index_t j) { return times_power_of_two(x(i, j), e); });
-  };
+  const HostMatrix<T> a = of_values<T>(m, n, kernels::spectrum(rank, 2)), b = uniform<T>(m, 1, 8);
   const LeastSquares<T> plain = solve(a, b, {8, 8}, {.rcond = 1e-3}),
-                        other = solve(scaled(a, of_a), scaled(b, of_b), {8, 8}, {.rcond = 1e-3});
+                        other = solve(times_two_to(of_a, a), times_two_to(of_b, b), {8, 8}, {.rcond = 1e-3});
   if (of_b - of_a > most + 10) {  // X overflows
     CHECK(other.status == SolveStatus::not_finite);
     return;
@@ -122,7 +73,7 @@ TEMPLATE_TEST_CASE("powers of two as units change X by powers of two", "", float
   CHECK(other.rank == rank);
   if (of_b - of_a < -most) return;  // X underflows
   REQUIRE(other.status == plain.status);
-  CHECK(norm(difference(scaled(other.X, of_a - of_b), plain.X)) <= 100 * eps<T> * norm(plain.X));
+  CHECK(apart(times_two_to(of_a - of_b, other.X), plain.X) <= 100 * eps<T> * size_of(plain.X));
 }
 
 TEMPLATE_TEST_CASE("NaN and infinities in either part are reported", "", std::complex<float>, std::complex<double>) {
@@ -133,7 +84,7 @@ TEMPLATE_TEST_CASE("NaN and infinities in either part are reported", "", std::co
   const TileShape tile = GENERATE(TileShape{0, 0}, TileShape{8, 8});
   for (const T value : {T(bad, 1), T(1, bad)})
     for (const bool in_a : {true, false}) {
-      HostMatrix<T> a = random<T>(m, n, 1), b = random<T>(m, 2, 2);
+      HostMatrix<T> a = uniform<T>(m, n, 1), b = uniform<T>(m, 2, 2);
       (in_a ? a(m / 2, n - 1) : b(m - 1, 1)) = value;
       const LeastSquares<T> answer = solve(a, b, tile);
       CHECK(answer.status == SolveStatus::not_finite);
@@ -145,7 +96,7 @@ TEMPLATE_TEST_CASE("NaN and infinities in either part are reported", "", std::co
 TEST_CASE("methods without complex numbers are refused") {
   using Z = std::complex<double>;
   for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::givens})
-    CHECK_THROWS_WITH(solve(random<Z>(64, 2, 1), random<Z>(64, 1, 2), {64, 2}, {.method = method}),
+    CHECK_THROWS_WITH(solve(uniform<Z>(64, 2, 1), uniform<Z>(64, 1, 2), {64, 2}, {.method = method}),
                       ContainsSubstring("complex"));
   CHECK(ols_method(OlsMethod::automatic, {1000, 2}, 1) == OlsMethod::tall_skinny);
   CHECK(ols_method(OlsMethod::automatic, {1000, 2}, 1, true) == OlsMethod::tiles);

@@ -4,6 +4,7 @@
 #include "tools/commands/least_squares/solution.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <memory>
 
 namespace tesela::cli {
@@ -55,6 +56,8 @@ HostMatrix<T> factor_of(const Options& o) {
 }
 
 void resolve(Options& o) {
+  o.require_complex("glm", choices(glm_table<std::complex<double>>()));
+  require_holds_numbers("glm", o.common, {{"--out-u", &o.out_u}});
   o.settle("glm");
   if (o.formula.given()) return settle_formula(o);
   require(o.noise.empty() && o.effects.empty(), "glm", "--noise", "and --effects belong to a formula");
@@ -84,7 +87,9 @@ int run_glm(Options o) {
     problem.generate_model(o.p, o.random, o.random_b, o.inconsistent);
   } else {
     o.read(problem);
-    problem.factor = o.model != nullptr ? factor_of<T>(o) : read_matrix<T>(o.factor);
+    if constexpr (!is_complex<T>)
+      if (o.model != nullptr) problem.factor = factor_of<T>(o);
+    if (o.model == nullptr) problem.factor = read_matrix<T>(o.factor);
   }
   report.problem() = o.describe();
   report.problem().update({{"p", o.p},
@@ -108,9 +113,10 @@ int run_glm(Options o) {
     report.check("u_norm", static_cast<double>(euclidean_norm(answer.U.size(), answer.U.data())));
   };
   const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    report_uncertainty<T>(
-        o.uncertainty, uncertainty,
-        {answer.X, column_norms(answer.U), answer.rank_b, answer.rank, false, o.regression_names(false)}, report);
+    if constexpr (!is_complex<T>)
+      report_uncertainty<T>(
+          o.uncertainty, uncertainty,
+          {answer.X, column_norms(answer.U), answer.rank_b, answer.rank, false, o.regression_names(false)}, report);
     o.note_formula(report);
     write_matrices(report, {{"X", o.out, answer.X, o.column_form()}, {"U", o.out_u, answer.U, o.column_form()}});
   };
@@ -134,7 +140,8 @@ const Command glm_command(Command::Group::top, "glm", "min ||u|| with b = A x + 
        .rcond = "singular values up to this times the largest count as zero, of A with columns and of the rest of "
                 "B with rows of unit norm (default: max(m, n, p) eps)",
        .uncertainty = true,
-       .formula = true},
+       .formula = true,
+       .complex = true},
       choices(glm_table<double>()));
   app.add_option(
          "--noise", o->noise,
@@ -149,8 +156,10 @@ const Command glm_command(Command::Group::top, "glm", "min ||u|| with b = A x + 
       "Examples:\n"
       "  tesela glm data.csv \"y ~ x\" --effects \"C(firm)\"\n"
       "  tesela glm --a A.mtx --factor B.mtx --b b.mtx --out x.mtx --out-u u.mtx\n"
-      "  tesela glm --m 300 --n 90 --columns-b 100 --inconsistent --json -");
-  return std::function<int()>([o] { return run_in_precision(*o, run_glm<float>, run_glm<double>); });
+      "  tesela glm --m 300 --n 90 --columns-b 100 --inconsistent --json -\n"
+      "  tesela glm --m 400 --n 30 --precision z");
+  return std::function<int()>(
+      [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run_glm<T>(options); }); });
 });
 
 }  // namespace

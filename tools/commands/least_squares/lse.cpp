@@ -6,7 +6,7 @@
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <complex>
 #include <memory>
 
 namespace tesela::cli {
@@ -28,6 +28,8 @@ void settle_formula(Options& o) {
 }
 
 void resolve(Options& o) {
+  o.require_complex("lse", choices(lse_table<std::complex<double>>()));
+  require_holds_numbers("lse", o.common, {{"--out-multipliers", &o.out_multipliers}});
   o.settle("lse");
   require(!o.method.library() || o.out_multipliers.empty(), "lse", "--out-multipliers", "--method ", o.method.name,
           " has none");
@@ -53,8 +55,8 @@ HostMatrix<T> multipliers_of(const ConstrainedLeastSquares<T>& answer) {
   HostMatrix<T> result = answer.multipliers.clone();
   for (index_t k = 0; k < result.cols(); ++k)
     for (index_t i = 0; i < result.rows(); ++i)
-      result(i, k) = std::ldexp(result(i, k), answer.multiplier_exponents[static_cast<std::size_t>(k)] +
-                                                  answer.multiplier_row_exponents[static_cast<std::size_t>(i)]);
+      result(i, k) = times_power_of_two(result(i, k), answer.multiplier_exponents[static_cast<std::size_t>(k)] +
+                                                          answer.multiplier_row_exponents[static_cast<std::size_t>(i)]);
   return result;
 }
 
@@ -84,8 +86,10 @@ int run_lse(Options o) {
   problem.command = "lse";
   if (o.model != nullptr) {
     o.read(problem);
-    problem.c = in_precision<T>("lse", o.parsed->c);
-    problem.d = in_precision<T>("lse", o.parsed->d);
+    if constexpr (!is_complex<T>) {
+      problem.c = in_precision<T>("lse", o.parsed->c);
+      problem.d = in_precision<T>("lse", o.parsed->d);
+    }
   } else if (o.a.empty()) {
     problem.generate_constrained(o.p, o.random, o.random_b, o.inconsistent);
   } else {
@@ -116,7 +120,8 @@ int run_lse(Options o) {
                  measured_optimality<T>(error.optimality / size, std::max({o.m, o.n, o.p}), 2 * answer.cut));
   };
   const auto write = [&] {
-    if (o.model != nullptr && !o.method.library()) report_table(o, answer, report);
+    if constexpr (!is_complex<T>)
+      if (o.model != nullptr && !o.method.library()) report_table(o, answer, report);
     write_matrices(report, {{"X", o.out, answer.X, o.column_form()},
                             {"multipliers", o.out_multipliers, multipliers_of(answer), o.column_form()}});
   };
@@ -139,10 +144,11 @@ const Command lse_command(Command::Group::top, "lse", "min ||A x - b|| with C x 
        .random_b = "generate C as --random does A",
        .inconsistent = "a generated d is uniform: with p > n there is no solution",
        .outputs = {{"--out-multipliers", &o->out_multipliers,
-                    "write lambda, p x rhs, with A'(b - A x) = C' lambda, to FILE"}},
+                    "write lambda, p x rhs, with A'(b - A x) = C' lambda (' conjugates, too), to FILE"}},
        .rcond = "singular values up to this times the largest count as zero, of C with rows of one size and of A "
                 "on C's null space (default: max(m, n, p) eps)",
-       .formula = true},
+       .formula = true,
+       .complex = true},
       choices(lse_table<double>()));
   app.add_option(
          "--constraints", o->constraints,
@@ -153,8 +159,10 @@ const Command lse_command(Command::Group::top, "lse", "min ||A x - b|| with C x 
       "Examples:\n"
       "  tesela lse data.csv \"y ~ x1 + x2\" --constraints \"x1 + x2 = 1\"\n"
       "  tesela lse --a A.mtx --b b.mtx --c C.mtx --d d.mtx --out x.mtx\n"
-      "  tesela lse --m 4000 --n 300 --rows-c 80 --random-b rank:60 --json -");
-  return std::function<int()>([o] { return run_in_precision(*o, run_lse<float>, run_lse<double>); });
+      "  tesela lse --m 4000 --n 300 --rows-c 80 --random-b rank:60 --json -\n"
+      "  tesela lse --m 400 --n 30 --precision z");
+  return std::function<int()>(
+      [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run_lse<T>(options); }); });
 });
 
 }  // namespace

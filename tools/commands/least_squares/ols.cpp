@@ -13,21 +13,12 @@ struct Options : LeastSquaresOptions {
   RegularizationOptions regularization;
 };
 
-/// Throws ArgumentError for options that have no complex numbers if the precision is complex.
-void require_complex_has_them(const Options& o) {
-  if (!o.common.complex()) return;
-  require_holds_numbers("ols", o.common, {{"--out", &o.out}});
-  const auto rows = ols_table<std::complex<double>>();
-  require(std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == o.method.name; }), "ols",
-          "--method", o.method.name, " has no complex numbers: use tiles");
-  require(!o.formula.given() && !o.regularization.wanted() && !o.uncertainty.wanted(), "ols", "--precision",
-          o.common.precision, ": formulas, --ridge, --truncate and standard errors have no complex numbers");
-}
-
 template <class T>
 int run_ols(Options o) {
   Report report("ols", o.common);
-  require_complex_has_them(o);
+  o.require_complex("ols", choices(ols_table<std::complex<double>>()));
+  require(!o.common.complex() || !o.regularization.wanted(), "ols", "--precision", o.common.precision,
+          ": --ridge and --truncate have no complex numbers");
   o.regularization.require_valid(o);
   o.settle("ols");
   if (o.regularization.wanted()) o.uncertainty = {};

@@ -26,6 +26,16 @@ void LeastSquaresOptions::settle(const char* command) {
   uncertainty.require_valid(command, method);
 }
 
+void LeastSquaresOptions::require_complex(const char* command, const Choices& methods) const {
+  if (!common.complex()) return;
+  require_holds_numbers(command, common, {{"--out", &out}});
+  const std::vector<std::string>& names = methods.names();
+  require(std::find(names.begin(), names.end(), method.name) != names.end(), command, "--method", method.name,
+          " has no complex numbers: use ", names.front());
+  require(!formula.given() && !uncertainty.wanted(), command, "--precision", common.precision,
+          ": formulas and standard errors have no complex numbers");
+}
+
 void LeastSquaresOptions::default_sizes(index_t default_n, index_t ratio) {
   if (n < 0) n = default_n;
   if (m < 0) m = ratio * n;

@@ -38,6 +38,9 @@ struct LeastSquaresOptions {
 
   /// Completes the method and checks the options.
   void settle(const char* command);
+  /// Throws ArgumentError for a method and for options that have no complex numbers if the precision is complex;
+  /// `methods` have them.
+  void require_complex(const char* command, const Choices& methods) const;
   /// Completes the sizes of generated matrices, m = ratio n.
   void default_sizes(index_t default_n, index_t ratio);
   bool has_input() const { return !a.empty() || model != nullptr; }

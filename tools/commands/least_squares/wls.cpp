@@ -7,6 +7,7 @@
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 #include <memory>
 
@@ -54,6 +55,7 @@ void settle_files(Options& o) {
 }
 
 void resolve(Options& o) {
+  o.require_complex("wls", choices(wls_table<std::complex<double>>()));
   o.settle("wls");
   o.formula.given() ? settle_formula(o) : settle_files(o);
   require(o.spread >= 0 && o.spread <= 15, "wls", "--spread",
@@ -67,15 +69,16 @@ WlsProblem<T> load(const Options& o) {
   p.command = "wls";
   p.keep_triangle = o.uncertainty.wanted();
   p.multipliers = true;
-  if (o.model != nullptr) {
-    o.read(p);
-    const auto& weights = o.model->weights;
-    HostMatrix<double> column(std::ssize(weights), 1);
-    std::copy(weights.begin(), weights.end(), column.data());
-    const HostMatrix<T> rounded = in_precision<T>("wls: weights", column);
-    p.weights.assign(rounded.data(), rounded.data() + rounded.rows());
-    return p;
-  }
+  if constexpr (!is_complex<T>)
+    if (o.model != nullptr) {
+      o.read(p);
+      const auto& weights = o.model->weights;
+      HostMatrix<double> column(std::ssize(weights), 1);
+      std::copy(weights.begin(), weights.end(), column.data());
+      const HostMatrix<T> rounded = in_precision<T>("wls: weights", column);
+      p.weights.assign(rounded.data(), rounded.data() + rounded.rows());
+      return p;
+    }
   if (o.a.empty()) {
     p.generate_weighted(o.random, o.random_b, o.inconsistent, o.spread);
     return p;
@@ -87,7 +90,7 @@ WlsProblem<T> load(const Options& o) {
   }
   p.read_weights(o.weights);
   // A row of weight 0 does not count, whatever it holds.
-  o.read(p, [weights = p.weights](index_t i, index_t) { return weights[static_cast<std::size_t>(i)] > T(0); });
+  o.read(p, [weights = p.weights](index_t i, index_t) { return weights[static_cast<std::size_t>(i)] > 0; });
   return p;
 }
 
@@ -133,14 +136,16 @@ int run_wls(Options o) {
     report.check("residual_norm", errors.residual.residual_norm);
     report.check("normal_residual", errors.residual.normal_residual);
     report.check("backward_error", errors.backward);
-    exact_fit = o.model != nullptr ? o.model->is_rounding(answer.X, errors.residual.residual_norm)
-                                   : errors.residual.normal_residual == 0;
+    exact_fit = errors.residual.normal_residual == 0;
+    if constexpr (!is_complex<T>)
+      if (o.model != nullptr) exact_fit = o.model->is_rounding(answer.X, errors.residual.residual_norm);
   };
   const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    report_uncertainty<T>(
-        o.uncertainty, uncertainty,
-        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
-        report);
+    if constexpr (!is_complex<T>)
+      report_uncertainty<T>(
+          o.uncertainty, uncertainty,
+          {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
+          report);
     o.note_formula(report);
     write_matrices(report, {{"X", o.out, answer.X, o.column_form()}});
   };
@@ -157,7 +162,8 @@ const Command wls_command(
           {.files = {{"--weights", &o->weights,
                       "read weights w, m x 1, from FILE, or with FORMULA from this column of the table (min sum w_i (A "
                       "x - b)_i^2; a row of weight 0 does not count)"},
-                     {"--factor", &o->factor, "read F, m x m, from FILE (the errors have the covariance F F')"},
+                     {"--factor", &o->factor,
+                      "read F, m x m, from FILE (the errors have the covariance F F'; ' conjugates, too)"},
                      {"--sigma", &o->sigma,
                       "read the errors' covariance itself, m x m, from FILE (a singular covariance holds some "
                       "equations exactly; "
@@ -170,7 +176,8 @@ const Command wls_command(
            .rcond = "singular values up to this times the largest count as zero, of A with columns scaled to unit norm "
                     "(default: max(m, n) eps)",
            .uncertainty = true,
-           .formula = true},
+           .formula = true,
+           .complex = true},
           choices(wls_table<double>()));
       auto* a = app.get_option("--a");
       app.add_option("--by", o->by, "what to generate")
@@ -185,8 +192,10 @@ const Command wls_command(
           "Examples:\n"
           "  tesela wls data.csv \"y ~ x\" --weights w\n"
           "  tesela wls --a A.npy --b b.mtx --weights w.mtx --out x.mtx --std-errors\n"
-          "  tesela wls --m 400 --n 30 --by sigma --random-b kappa:1e3 --json -");
-      return std::function<int()>([o] { return run_in_precision(*o, run_wls<float>, run_wls<double>); });
+          "  tesela wls --m 400 --n 30 --by sigma --random-b kappa:1e3 --json -\n"
+          "  tesela wls --m 400 --n 30 --precision z");
+      return std::function<int()>(
+          [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run_wls<T>(options); }); });
     });
 
 }  // namespace

@@ -44,7 +44,7 @@ struct Result {
 
 double gqr_flops(const Options& o) {
   const auto m = static_cast<double>(o.m), p = static_cast<double>(o.p), k = static_cast<double>(std::min(o.m, o.n));
-  return qr_flops(o.m, o.n) + 2 * k * p * (2 * m - k) + qr_flops(o.p, o.m);
+  return (o.common.complex() ? 4 : 1) * (qr_flops(o.m, o.n) + 2 * k * p * (2 * m - k) + qr_flops(o.p, o.m));
 }
 
 template <class T>
@@ -111,15 +111,16 @@ Result<T> factor_by_library(const Options& o, const HostMatrix<T>& a, const Host
     for (index_t i = 0; i < o.m; ++i) result.s(i, j) = i - (o.m - k) <= j ? fb(i, o.p - k + j) : T(0);
     result.v(o.p - k + j, j) = T(1);
   }
-  // V^T's vectors stand in the last k rows of B.
+  // The last k rows of B contain V^H's vectors.
   if (k > 0)
-    lapack::ormrq(Op::transpose, o.p, k, k, fb.data() + (o.m - k), fb.ld(), tau_b.data(), result.v.data(),
-                  result.v.ld());
+    lapack::ormrq(adjoint<T>, o.p, k, k, fb.data() + (o.m - k), fb.ld(), tau_b.data(), result.v.data(), result.v.ld());
   return result;
 }
 
 void resolve(Options& o) {
   require_valid("gqr", o.method, o.tile, o.common);
+  require_holds_numbers("gqr", o.common,
+                        {{"--out-q", &o.out_q}, {"--out-r", &o.out_r}, {"--out-s", &o.out_s}, {"--out-v", &o.out_v}});
   std::vector<InputFile> files{{"--a", o.a}, {"--factor", o.factor}};
   if (probe_all("gqr", files)) {
     require_rows_of("gqr", files[0], files[1]);
@@ -169,43 +170,45 @@ int run_gqr(Options o) {
   return report.finish();
 }
 
-const Command gqr_command(Command::Group::top, "gqr", "Q'A = [R; 0] and Q'BV = S, generalized QR", [](App& app) {
-  auto o = std::make_shared<Options>();
-  auto* a = add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)");
-  add_input(app, "--factor", o->factor, "read B, which has A's rows, from FILE");
-  app.add_option("-m,--m", o->m, "rows (default: 2n)")->transform(cli::non_negative())->excludes(a)->generates();
-  app.add_option("-n,--n", o->n, "columns of a generated A (default: 256)")
-      ->transform(cli::non_negative())
-      ->excludes(a)
-      ->generates();
-  app.add_option("--columns-b", o->p, "columns p of a generated B (default: m)")
-      ->transform(cli::non_negative())
-      ->excludes(a)
-      ->generates();
-  add_random(app, o->random, random_kinds())->excludes(a);
-  app.add_option("--random-b", o->random_b, "generate B as --random does A")
-      ->type_name("KIND")
-      ->excludes(a)
-      ->capture_default_str()
-      ->generates();
-  add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x m, to FILE (.mtx, .npy, .csv or .txt)");
-  add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE");
-  add_output(app, Output::matrix, "--out-s", o->out_s,
-             "write the last min(m, p) columns of S to FILE: others are zero");
-  add_output(app, Output::matrix, "--out-v", o->out_v, "write the last min(m, p) columns of V to FILE");
-  Choices()
-      .add("tiles", "Householder reflectors of tiles")
-      .add("lapack", "the library's ggqrf")
-      .add_option(app, "--method", o->method.name);
-  add_tile(app, o->tile, "MB or MBxNB");
-  add_to(app, o->method);
-  o->common.add_to(app, {.streams = 2});  // panels beside updates
-  app.footer(
-      "Examples:\n"
-      "  tesela gqr --a A.mtx --factor B.mtx --out-r R.mtx --out-s S.mtx\n"
-      "  tesela gqr --m 300 --n 90 --columns-b 400 --json -");
-  return std::function<int()>([o] { return run_in_precision(*o, run_gqr<float>, run_gqr<double>); });
-});
+const Command gqr_command(
+    Command::Group::top, "gqr", "Q'A = [R; 0] and Q'BV = S, generalized QR (' conjugates, too)", [](App& app) {
+      auto o = std::make_shared<Options>();
+      auto* a = add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)");
+      add_input(app, "--factor", o->factor, "read B, which has A's rows, from FILE");
+      app.add_option("-m,--m", o->m, "rows (default: 2n)")->transform(cli::non_negative())->excludes(a)->generates();
+      app.add_option("-n,--n", o->n, "columns of a generated A (default: 256)")
+          ->transform(cli::non_negative())
+          ->excludes(a)
+          ->generates();
+      app.add_option("--columns-b", o->p, "columns p of a generated B (default: m)")
+          ->transform(cli::non_negative())
+          ->excludes(a)
+          ->generates();
+      add_random(app, o->random, random_kinds())->excludes(a);
+      app.add_option("--random-b", o->random_b, "generate B as --random does A")
+          ->type_name("KIND")
+          ->excludes(a)
+          ->capture_default_str()
+          ->generates();
+      add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x m, to FILE (.mtx, .npy, .csv or .txt)");
+      add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE");
+      add_output(app, Output::matrix, "--out-s", o->out_s,
+                 "write the last min(m, p) columns of S to FILE: others are zero");
+      add_output(app, Output::matrix, "--out-v", o->out_v, "write the last min(m, p) columns of V to FILE");
+      Choices()
+          .add("tiles", "Householder reflectors of tiles")
+          .add("lapack", "the library's ggqrf")
+          .add_option(app, "--method", o->method.name);
+      add_tile(app, o->tile, "MB or MBxNB");
+      add_to(app, o->method);
+      o->common.add_to(app, {.complex = true, .streams = 2});  // panels beside updates
+      app.footer(
+          "Examples:\n"
+          "  tesela gqr --a A.mtx --factor B.mtx --out-r R.mtx --out-s S.mtx\n"
+          "  tesela gqr --m 300 --n 90 --columns-b 400 --json -");
+      return std::function<int()>(
+          [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run_gqr<T>(options); }); });
+    });
 
 }  // namespace
 }  // namespace tesela::cli

@@ -51,7 +51,7 @@ GlmOptions GlmProblem<T>::glm_options(const std::string& name) const {
   options.rcond = this->rcond;
   options.multipliers = this->multipliers;
   options.keep_spread = this->keep_triangle;
-  options.column_ends = column_ends(this->a);
+  if constexpr (!is_complex<T>) options.column_ends = column_ends(this->a);
   if (givens_method(name)) {
     options.method = GlmMethod::givens;
     options.givens = givens_options(named);
@@ -83,7 +83,8 @@ double GlmProblem<T>::flops() const {
   const auto [m, n] = this->shape;
   const index_t columns = std::min(m, n);
   const auto k = static_cast<double>(columns), sides = static_cast<double>(factor.cols() + this->rhs);
-  return qr_flops(m, n) + 2 * k * sides * (2 * static_cast<double>(m) - k) + qr_flops(factor.cols(), m - columns);
+  return flops_each<T> *
+         (qr_flops(m, n) + 2 * k * sides * (2 * static_cast<double>(m) - k) + qr_flops(factor.cols(), m - columns));
 }
 
 template <class T>
@@ -191,13 +192,15 @@ template <class T>
 std::vector<Method<GlmProblem<T>, Glm<T>>> glm_table() {
   using Row = Method<GlmProblem<T>, Glm<T>>;
   using Place = typename Row::Place;
-  std::vector<Row> rows = graph_rows(glm_methods(), by_graph<T>);
+  std::vector<Row> rows =
+      is_complex<T> ? graph_rows(glm_methods().first(3), by_graph<T>, false) : graph_rows(glm_methods(), by_graph<T>);
   rows.push_back({"lapack", "ggglm, full rank only, a call for each right-hand side", Place::cores, by_lapack<T>});
   for (const bool whole : {true, false})
-    add_cusolver(rows, whole ? "cusolver" : "cusolver-part",
-                 whole ? "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed"
-                       : "the same without the rows of B that x determines",
-                 [whole](auto& p) { return by_cusolver(p, whole); });
+    if constexpr (!is_complex<T>)
+      add_cusolver(rows, whole ? "cusolver" : "cusolver-part",
+                   whole ? "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed"
+                         : "the same without the rows of B that x determines",
+                   [whole](auto& p) { return by_cusolver(p, whole); });
   return rows;
 }
 
@@ -239,6 +242,8 @@ double check_peer(const std::string& peer, GlmProblem<T>& p, const Glm<T>& answe
   template double check_peer(const std::string&, GlmProblem<T>&, const Glm<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

@@ -23,7 +23,7 @@ struct GlmProblem : OlsProblem<T> {
   GlmOptions glm_options(const std::string& name) const;
   GlmTiles glm_tiles(const GlmOptions& options) const;
   void describe(const std::string& name, nlohmann::json& report) const;
-  /// R of A, Q^T [F B], and the QR of the last m - n rows of Q^T F: all methods are rated by this cheaper way.
+  /// R of A, Q^H [F B], and the QR of the last m - n rows of Q^H F: all methods are rated by this cheaper way.
   double flops() const;
   void restore();  ///< as OlsProblem, and F
   void restore_factor();
@@ -33,7 +33,8 @@ struct GlmProblem : OlsProblem<T> {
   }
 };
 
-/// The table of methods: Tesela's, LAPACK's ggglm, and cuSOLVER. A library's solution has X, U and a status only.
+/// The table of methods: Tesela's, LAPACK's ggglm, and for real numbers cuSOLVER. A library's solution has X, U and a
+/// status only.
 template <class T>
 std::vector<Method<GlmProblem<T>, Glm<T>>> glm_table();
 

@@ -42,8 +42,9 @@ double LseProblem<T>::flops() const {
   const auto [m, n] = this->shape;
   const index_t of_r = std::min(m, n), p = std::min(c.rows(), n);
   const auto k = static_cast<double>(p), columns = static_cast<double>(n);
-  return OlsProblem<T>::flops() + qr_flops(n, p) + 2 * static_cast<double>(of_r) * k * (2 * columns - k) +
-         qr_flops(std::max(of_r, n - p), std::min(of_r, n - p));
+  return OlsProblem<T>::flops() +
+         flops_each<T> * (qr_flops(n, p) + 2 * static_cast<double>(of_r) * k * (2 * columns - k) +
+                          qr_flops(std::max(of_r, n - p), std::min(of_r, n - p)));
 }
 
 namespace {
@@ -56,7 +57,7 @@ LseSolver<T> by_graph(LseProblem<T>& p, const std::string& name) {
   const OlsOptions options = p.options(name);
   return graph_solver<ConstrainedLeastSquares<T>>(
       p, options, [&p, options](Graph& g, const auto& A, const auto& B) { return lse(g, A, B, p.c, p.d, options); },
-      [&p, options](Graph& g) { return lse(g, triangle_of(g, *p.rows, p.b, options), p.c, p.d, options); });
+      [&p, options](auto& g) { return lse(g, triangle_of(g, *p.rows, p.b, options), p.c, p.d, options); });
 }
 
 /// solve(X) sets X, n x r, and returns whether the ranks may be full.
@@ -124,10 +125,11 @@ template <class T>
 std::vector<Method<LseProblem<T>, ConstrainedLeastSquares<T>>> lse_table() {
   using Row = Method<LseProblem<T>, ConstrainedLeastSquares<T>>;
   using Place = typename Row::Place;
-  std::vector<Row> rows = graph_rows(ols_methods(), by_graph<T>);
+  std::vector<Row> rows = ols_rows<T>(by_graph<T>);
   rows.push_back({"lapack", "gglse, full rank only, a call for each right-hand side", Place::cores, by_lapack<T>});
-  add_cusolver(rows, "cusolver", "geqrf, ormqr, trmm and trsm on a GPU, full rank only, transfers timed",
-               [](auto& p) { return by_cusolver(p); });
+  if constexpr (!is_complex<T>)
+    add_cusolver(rows, "cusolver", "geqrf, ormqr, trmm and trsm on a GPU, full rank only, transfers timed",
+                 [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 
@@ -166,6 +168,8 @@ double check_peer(const std::string& peer, LseProblem<T>& p, const ConstrainedLe
   template double check_peer(const std::string&, LseProblem<T>&, const ConstrainedLeastSquares<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

@@ -23,7 +23,8 @@ struct LseProblem : OlsProblem<T> {
   bool full_rank(const ConstrainedLeastSquares<T>& answer) const { return answer.constraint_rank == c.rows(); }
 };
 
-/// The table of methods: Tesela's, LAPACK's gglse, and cuSOLVER. A library's solution has X and a status only.
+/// The table of methods: Tesela's, LAPACK's gglse, and for real numbers cuSOLVER. A library's solution has X and a
+/// status only.
 template <class T>
 std::vector<Method<LseProblem<T>, ConstrainedLeastSquares<T>>> lse_table();
 

@@ -157,12 +157,8 @@ OlsSolver<T> by_graph(OlsProblem<T>& p, const std::string& name) {
       }
     return ols(g, A, B, options);
   };
-  return graph_solver<LeastSquares<T>>(p, options, solve, [&p, options](Graph& g) -> LeastSquares<T> {
-    if constexpr (is_complex<T>)
-      throw ArgumentError("ols", "rows", "a file of complex numbers is read as a whole");
-    else
-      return ols(g, *p.rows, p.b, options);
-  });
+  return graph_solver<LeastSquares<T>>(p, options, solve,
+                                       [&p, options](auto& g) { return ols(g, *p.rows, p.b, options); });
 }
 
 /// solve() leaves X in the first n rows of work_b; judge(answer) sets rank and condition.
@@ -282,11 +278,7 @@ template <class T>
 std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table() {
   using Row = Method<OlsProblem<T>, LeastSquares<T>>;
   using Place = typename Row::Place;
-  std::vector<Row> rows;
-  if constexpr (is_complex<T>)
-    rows = graph_rows(ols_methods().first(2), by_graph<T>, false);
-  else
-    rows = graph_rows(ols_methods(), by_graph<T>);
+  std::vector<Row> rows = ols_rows<T>(by_graph<T>);
   rows.push_back({"gelsd", "LAPACK's, by singular values, any rank", Place::cores, by_gelsd<T>});
   rows.push_back({"lapack", "gels, full rank only", Place::cores, by_gels<T>});
   if constexpr (!is_complex<T>)

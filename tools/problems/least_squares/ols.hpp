@@ -71,7 +71,7 @@ struct OlsProblem {
   TileShape tiles(const OlsOptions& options) const;
   /// Puts method and tiles of the row of this name into a report.
   void describe(const std::string& name, nlohmann::json& report) const;
-  double flops() const { return ols_flops(shape, rhs); }
+  double flops() const { return flops_each<T> * ols_flops(shape, rhs); }
   void allocate();
   /// Copies A and B into work_a and work_b, with zeros below B.
   void restore();
@@ -127,6 +127,15 @@ std::vector<Method<Problem, Result>> graph_rows(std::span<const Named<E>> method
   return rows;
 }
 
+/// Returns the rows of the methods of ols for T: complex numbers have neither one pass over A nor rotations.
+template <class T, class Problem, class Result>
+std::vector<Method<Problem, Result>> ols_rows(Solver<Result> (*solver)(Problem&, const std::string&)) {
+  if constexpr (is_complex<T>)
+    return graph_rows(ols_methods().first(2), solver, false);
+  else
+    return graph_rows(ols_methods(), solver);
+}
+
 /// Restores a generated matrix where the workers keep its tiles.
 template <class T>
 void restore_on_devices(Runtime& runtime, bench::RestoredMatrix<T>& matrix, Shape shape, TileShape tiles,
@@ -136,7 +145,7 @@ void restore_on_devices(Runtime& runtime, bench::RestoredMatrix<T>& matrix, Shap
       [](index_t, index_t) { return Priority{}; });
 }
 
-/// Returns the solver by solve(graph, A, B) on tiles, or by read(graph) for an A in its file.
+/// Returns the solver by solve(graph, A, B) on tiles, or by read(graph) for an A of real numbers in its file.
 template <class Answer, class T, class Solve, class Read>
 Solver<Answer> graph_solver(OlsProblem<T>& p, const OlsOptions& options, const Solve& solve, const Read& read) {
   struct State {
@@ -145,7 +154,8 @@ Solver<Answer> graph_solver(OlsProblem<T>& p, const OlsOptions& options, const S
   };
   const auto state = std::make_shared<State>();
   const auto result = [state] { return std::move(state->answer); };
-  if (p.rows != nullptr) return {[] {}, [state, read](Graph* g) { state->answer = read(*g); }, {}, result};
+  if constexpr (!is_complex<T>)
+    if (p.rows != nullptr) return {[] {}, [state, read](Graph* g) { state->answer = read(*g); }, {}, result};
   return {[&p, state, tiles = p.tiles(options)] { p.restore(state->A, state->B, tiles); },
           [state, solve](Graph* g) { state->answer = solve(*g, *state->A, *state->B); },
           {},

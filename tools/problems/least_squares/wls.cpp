@@ -22,9 +22,9 @@ using namespace kernels;
 
 template <class T>
 void WlsProblem<T>::generate_weights(double spread, std::uint64_t of_weights) {
-  const HostMatrix<T> exponents = uniform<T>({this->shape.rows, 1}, of_weights);
+  const HostMatrix<real_t<T>> exponents = uniform<real_t<T>>({this->shape.rows, 1}, of_weights);
   for (index_t i = 0; i < exponents.rows(); ++i)
-    weights.push_back(static_cast<T>(std::pow(10.0, spread * static_cast<double>(exponents(i, 0)))));
+    weights.push_back(static_cast<real_t<T>>(std::pow(10.0, spread * static_cast<double>(exponents(i, 0)))));
 }
 
 template <class T>
@@ -35,9 +35,11 @@ void WlsProblem<T>::generate_weighted(const std::string& random, const std::stri
   if (by_weights()) return generate_weights(spread, this->seed + 1);
   if (!by_sigma()) return;
   HostMatrix<T> sigma = HostMatrix<T>::zeros(m, m);
-  add_product(this->factor, Op::transpose, this->factor, sigma);
-  for (index_t j = 0; j < m; ++j)
-    for (index_t i = 0; i < j; ++i) sigma(j, i) = sigma(i, j);
+  add_product(this->factor, adjoint<T>, this->factor, sigma);
+  for (index_t j = 0; j < m; ++j) {
+    for (index_t i = 0; i < j; ++i) sigma(j, i) = conj(sigma(i, j));
+    sigma(j, j) = T(real_part(sigma(j, j)));
+  }
   this->factor = std::move(sigma);
 }
 
@@ -46,7 +48,7 @@ void WlsProblem<T>::read_weights(const std::string& path) {
   const HostMatrix<double> given = read_matrix<double>(path);
   for (index_t i = 0; i < given.rows(); ++i) {
     const double weight = given(i, 0);
-    weights.push_back(static_cast<T>(weight));
+    weights.push_back(static_cast<real_t<T>>(weight));
     const std::string found = fmt::format("the weight of row {} is {}", i + 1, weight);
     if (weight < 0) throw ArgumentError("wls", "--weights", path + ": " + found + "; weights are not negative");
     if (!keeps(weight, weights.back())) throw PrecisionError(path, found + "; that does not fit single precision");
@@ -56,7 +58,8 @@ void WlsProblem<T>::read_weights(const std::string& path) {
 template <class T>
 double WlsProblem<T>::flops() const {
   const auto m = static_cast<double>(this->shape.rows), columns = static_cast<double>(this->shape.cols + this->rhs);
-  return OlsProblem<T>::flops() + (by_weights() ? 0 : m * m * columns) + (by_sigma() ? m * m * m / 3 : 0);
+  return OlsProblem<T>::flops() +
+         flops_each<T> * ((by_weights() ? 0 : m * m * columns) + (by_sigma() ? m * m * m / 3 : 0));
 }
 
 namespace {
@@ -81,11 +84,12 @@ T weight_unit(const std::vector<T>& weights) {
 
 /// Returns the rows from `first` on times the roots of their weights over `unit`; zero for a weight of zero.
 template <class T>
-HostMatrix<T> scaled_rows(const std::vector<T>& weights, T unit, index_t first, const Block<const T>& rows) {
+HostMatrix<T> scaled_rows(const std::vector<real_t<T>>& weights, real_t<T> unit, index_t first,
+                          const Block<const T>& rows) {
   HostMatrix<T> result(rows.rows, rows.cols);
   for (index_t i = 0; i < rows.rows; ++i) {
-    const T weight = weights[static_cast<std::size_t>(first + i)], root = std::sqrt(weight / unit);
-    for (index_t j = 0; j < rows.cols; ++j) result(i, j) = weight > T(0) ? root * rows(i, j) : T(0);
+    const real_t<T> weight = weights[static_cast<std::size_t>(first + i)], root = std::sqrt(weight / unit);
+    for (index_t j = 0; j < rows.cols; ++j) result(i, j) = weight > 0 ? root * rows(i, j) : T(0);
   }
   return result;
 }
@@ -104,8 +108,8 @@ WlsSolver<T> by_graph(WlsProblem<T>& p, const std::string& name) {
       return p.by_sigma() ? gls_covariance(g, A, B, std::move(*covariance), options)
                           : gls_factor(g, A, B, std::move(*covariance), options);
     };
-    WlsSolver<T> solver = graph_solver<GeneralizedLeastSquares<T>>(p, options, solve,
-                                                                   [](Graph&) { return GeneralizedLeastSquares<T>(); });
+    WlsSolver<T> solver =
+        graph_solver<GeneralizedLeastSquares<T>>(p, options, solve, [](auto&) { return GeneralizedLeastSquares<T>(); });
     solver.prepare = [&p, covariance, prepare = solver.prepare] {
       prepare();
       *covariance = p.factor.clone();
@@ -113,7 +117,7 @@ WlsSolver<T> by_graph(WlsProblem<T>& p, const std::string& name) {
     return solver;
   }
   // On devices weights stay there after the first run; in host memory they are registered for each run.
-  const auto on_devices = std::make_shared<std::optional<TileMatrix<T>>>();
+  const auto on_devices = std::make_shared<std::optional<TileMatrix<real_t<T>>>>();
   if (p.resident) {
     const index_t m = p.shape.rows;
     on_devices->emplace(*p.runtime, m, 1, TileShape{p.tiles(options).mb, 1}, "w");
@@ -124,7 +128,7 @@ WlsSolver<T> by_graph(WlsProblem<T>& p, const std::string& name) {
       [&p, options, on_devices](Graph& g, const auto& A, const auto& B) {
         return of_rows(*on_devices ? wls(g, A, B, **on_devices, options) : wls(g, A, B, p.weights, options));
       },
-      [&p, options](Graph& g) { return of_rows(wls(g, *p.rows, p.b, p.weights, options)); });
+      [&p, options](auto& g) { return of_rows(wls(g, *p.rows, p.b, p.weights, options)); });
 }
 
 /// Returns a library's solver by ols on scaled rows, or by glm.
@@ -137,9 +141,9 @@ WlsSolver<T> by_library(WlsProblem<T>& p, const std::string& name) {
   if (p.by_weights()) {
     const auto scaled = std::make_shared<OlsProblem<T>>();
     settle(*scaled);
-    const T unit = weight_unit(p.weights);
-    scaled->a = scaled_rows(p.weights, unit, 0, rows_of(p.a, 0, p.a.rows()));
-    scaled->b = scaled_rows(p.weights, unit, 0, rows_of(p.b, 0, p.b.rows()));
+    const real_t<T> unit = weight_unit(p.weights);
+    scaled->a = scaled_rows<T>(p.weights, unit, 0, rows_of(p.a, 0, p.a.rows()));
+    scaled->b = scaled_rows<T>(p.weights, unit, 0, rows_of(p.b, 0, p.b.rows()));
     const auto solver = find_method(ols_table<T>(), name).solver(*scaled);
     return {solver.prepare, solver.run, {}, [scaled, result = solver.result] { return of_rows(result()); }};
   }
@@ -153,7 +157,7 @@ WlsSolver<T> by_library(WlsProblem<T>& p, const std::string& name) {
     if (lapack::potrf(factor.rows(), factor.data(), factor.ld()) != 0)
       throw ArgumentError("wls", "--method", name + " needs a positive definite sigma");
     for (index_t j = 0; j < factor.cols(); ++j)
-      for (index_t i = 0; i < j; ++i) factor(j, i) = std::exchange(factor(i, j), T(0));
+      for (index_t i = 0; i < j; ++i) factor(j, i) = conj(std::exchange(factor(i, j), T(0)));
   }
   const auto solver = find_method(glm_table<T>(), name).solver(*model);
   return {solver.prepare, solver.run, {}, [model, result = solver.result] {
@@ -172,11 +176,12 @@ template <class T>
 std::vector<Method<WlsProblem<T>, GeneralizedLeastSquares<T>>> wls_table() {
   using Row = Method<WlsProblem<T>, GeneralizedLeastSquares<T>>;
   using Place = typename Row::Place;
-  std::vector<Row> rows = graph_rows(ols_methods(), by_graph<T>);
+  std::vector<Row> rows = ols_rows<T>(by_graph<T>);
   const auto library = [](const char* name) { return [name](auto& p) { return by_library(p, name); }; };
   rows.push_back({"lapack", "gels on scaled rows, or ggglm, full rank only", Place::cores, library("lapack")});
-  add_cusolver(rows, "cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed",
-               library("cusolver"));
+  if constexpr (!is_complex<T>)
+    add_cusolver(rows, "cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed",
+                 library("cusolver"));
   return rows;
 }
 
@@ -187,18 +192,21 @@ OlsErrors<T> measure_wls(const WlsProblem<T>& p, const GeneralizedLeastSquares<T
   if (p.by_weights()) {
     const blas::Threads threads(blas::all_cores());
     NormalResidual<T> sums(answer.X);
-    const T unit = weight_unit(p.weights);
+    const real_t<T> unit = weight_unit(p.weights);
     p.for_each_block([&](index_t first, const Block<const T>& rows) {
-      const HostMatrix<T> a = scaled_rows(p.weights, unit, first, rows),
-                          b = scaled_rows(p.weights, unit, first, rows_of(p.b, first, rows.rows));
+      const HostMatrix<T> a = scaled_rows<T>(p.weights, unit, first, rows),
+                          b = scaled_rows<T>(p.weights, unit, first, rows_of(p.b, first, rows.rows));
       sums.add(a.rows(), a.data(), a.ld(), b.data(), b.ld());
     });
     residual = sums.result();
     residual.residual_norm *= std::sqrt(static_cast<double>(unit));
   } else {
     const auto found = gls_error(p.a, p.b, p.factor, p.by_sigma(), answer.X);
-    residual = {found.residual_norm, found.normal_residual, found.backward_error, found.column_error,
-                found.equation_error};
+    residual = {.residual_norm = found.residual_norm,
+                .normal_residual = found.normal_residual,
+                .backward_error = found.backward_error,
+                .column_error = found.column_error,
+                .equation_error = found.equation_error};
     // Dividing A by F multiplies its error by F's condition number; Cholesky's factor of sigma has that error as well.
     if (answer.path == CovariancePath::whitened)
       scale = std::pow(std::max(1.0, answer.factor_condition), p.by_sigma() ? 2 : 1);
@@ -215,7 +223,7 @@ GlmError measure_model(const WlsProblem<T>& p, const GeneralizedLeastSquares<T>&
   HostMatrix<T> u = (p.by_sigma() ? s.multipliers : s.U).clone();
   for (index_t j = 0; j < u.cols() && p.by_sigma(); ++j)
     for (index_t i = 0; i < u.rows(); ++i)
-      u(i, j) = std::ldexp(u(i, j), s.multiplier_exponents[static_cast<std::size_t>(j)]);
+      u(i, j) = times_power_of_two(u(i, j), s.multiplier_exponents[static_cast<std::size_t>(j)]);
   return glm_error(p.a, p.factor, p.b, s.X, u, s.multipliers, s.multiplier_exponents);
 }
 
@@ -230,7 +238,7 @@ double check_peer(const std::string& peer, WlsProblem<T>& p, const GeneralizedLe
   const double error = errors.residual.backward_error;
   if (!p.by_weights()) {
     double u_norm = 0;
-    for (const T norm : answer.residual_norms) u_norm = std::hypot(u_norm, static_cast<double>(norm));
+    for (const real_t<T> norm : answer.residual_norms) u_norm = std::hypot(u_norm, static_cast<double>(norm));
     return check_model<T>(peer, p, error, model_bound<T>(p) * answer.factor_condition, u_norm);
   }
   const double bound = peer_bound<T>(p.shape.cols);
@@ -247,6 +255,8 @@ double check_peer(const std::string& peer, WlsProblem<T>& p, const GeneralizedLe
   template double check_peer(const std::string&, WlsProblem<T>&, const GeneralizedLeastSquares<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

@@ -9,7 +9,7 @@ namespace tesela::cli {
 template <class T>
 struct WlsProblem : GlmProblem<T> {
   std::string by = "weights";  ///< or "factor" or "sigma"
-  std::vector<T> weights = {};
+  std::vector<real_t<T>> weights = {};
 
   bool by_weights() const { return by == "weights"; }
   bool by_sigma() const { return by == "sigma"; }
@@ -34,7 +34,7 @@ std::vector<Method<WlsProblem<T>, GeneralizedLeastSquares<T>>> wls_table();
 /// Measures the errors of a solution by weights or by division, on scaled or divided rows.
 template <class T>
 OlsErrors<T> measure_wls(const WlsProblem<T>& problem, const GeneralizedLeastSquares<T>& answer);
-/// Measures the errors of a solution by the model b = A x + F u with u = F^T lambda, A^T lambda = 0; by sigma b = A x +
+/// Measures the errors of a solution by the model b = A x + F u with u = F^H lambda, A^H lambda = 0; by sigma b = A x +
 /// sigma lambda.
 template <class T>
 GlmError measure_model(const WlsProblem<T>& problem, const GeneralizedLeastSquares<T>& answer);

@@ -4,6 +4,8 @@
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
+#include <fstream>
+
 using namespace tesela;
 using namespace tesela::test;
 
@@ -11,8 +13,8 @@ namespace {
 
 using Z = std::complex<double>;
 
-const Command gemm{{"gemm"}}, lu{{"lu"}}, cholesky{{"cholesky"}}, qr{{"qr"}}, ols{{"ols"}}, eig{{"eig"}},
-    tridiag{{"tridiag"}};
+const Command gemm{{"gemm"}}, lu{{"lu"}}, cholesky{{"cholesky"}}, qr{{"qr"}}, ols{{"ols"}}, lse{{"lse"}}, wls{{"wls"}},
+    glm{{"glm"}}, gqr{{"gqr"}}, eig{{"eig"}}, tridiag{{"tridiag"}};
 
 HostMatrix<Z> random(index_t m, index_t n, std::uint64_t seed) {
   return generate<Z>({m, n}, {.pattern = Pattern::uniform, .seed = seed});
@@ -47,7 +49,7 @@ HostMatrix<Z> positive(index_t n) {
 
 TEST_CASE("commands solve generated complex problems within their bounds") {
   for (const std::string precision : {"c", "z", "complex128"}) {
-    for (const Command& command : {gemm, lu, cholesky, qr, ols}) {
+    for (const Command& command : {gemm, lu, cholesky, qr, ols, lse, wls, glm, gqr}) {
       CAPTURE(precision, command.words);
       const auto report = command({"--n", "70", "--precision", precision});
       CHECK(report["status"] == "ok");
@@ -146,6 +148,130 @@ TEST_CASE("ols solves complex problems from files, of any rank, as LAPACK does")
   ols.refuses({"-p", "z", "--ridge", "auto"}, "complex");
   write_matrix(folder / "r.npy", generate<double>({4, 1}, {.pattern = Pattern::uniform, .seed = 4}));
   CHECK(ols({"--a", folder / "a.mtx", "--b", folder / "r.npy", "-p", "z"})["status"] == "ok");
+}
+
+TEST_CASE("lse solves complex problems, generated of any rank and from files, as LAPACK does") {
+  const TemporaryFolder folder;
+  write_matrix(folder / "a.mtx", random(40, 9, 1));
+  write_matrix(folder / "b.npy", random(40, 2, 2));
+  const HostMatrix<Z> c = random(3, 9, 3), d = random(3, 2, 4);
+  write_matrix(folder / "c.npy", c);
+  write_matrix(folder / "d.mtx", d);
+  const Words input{"--a", folder / "a.mtx", "--b", folder / "b.npy", "--c", folder / "c.npy", "--d", folder / "d.mtx"};
+  const auto solve = [&](const std::string& method) {
+    const auto report = lse(input + Words{"--out", folder / "x.npy", "--method", method, "-p", "z"});
+    CHECK(report["status"] == "ok");
+    for (const char* name : {"constraint_residual", "optimality"})
+      CHECK(check(report, name) <= report["limits"][name].get<double>());
+    return read_matrix<Z>(folder / "x.npy");
+  };
+  const HostMatrix<Z> found = solve("auto");
+  CHECK(apart(product(Op::none, c, found), d) <= 1e-13);
+  for (const std::string method : {"tiles", "lapack"}) CHECK(apart(solve(method), found) <= 1e-11);
+  CHECK(lse(input + Words{"-p", "z", "--out-multipliers", folder / "l.npy"})["status"] == "ok");
+  CHECK(read_matrix<Z>(folder / "l.npy").shape() == Shape{3, 2});
+  for (const std::string precision : {"c", "z"}) {
+    const auto report = lse({"--m", "64", "--n", "20", "--rows-c", "9", "--random-b", "rank:6", "-p", precision});
+    CHECK(report["status"] == "ok");
+    CHECK(report["dropped_rows"].size() == 3);
+    CHECK(lse({"--m", "64", "--n", "7", "--rows-c", "20", "--inconsistent", "-p", precision}, 1)["status"] ==
+          "inconsistent");
+    const auto deficient = lse({"--m", "60", "--n", "40", "--random", "rank:11", "-p", precision});
+    CHECK(deficient["status"] == "rank deficient");
+    CHECK(check(deficient, "optimality") <= deficient["limits"]["optimality"].get<double>());
+  }
+  lse.refuses(input, "complex");
+  for (const std::string method : {"tall-skinny", "givens-chain", "cusolver"})
+    lse.refuses({"--method", method, "-p", "c"}, "complex");
+  lse.refuses({"-p", "z", "--out-multipliers", folder / "l.csv"}, "plain text");
+  std::ofstream(folder / "d.mtx")
+      << "%%MatrixMarket matrix array complex general\n3 2\n1 0\n1 0\n1 0\n1 0\n1 0\n1 nan\n";
+  lse.refuses(input + Words{"-p", "z"}, "d.mtx");
+}
+
+TEST_CASE("wls solves complex problems by weights, factors and covariances, as LAPACK does") {
+  const TemporaryFolder folder;
+  const index_t m = 30, n = 6;
+  const HostMatrix<Z> f = random(m, m, 3);
+  HostMatrix<Z> sigma = product(Op::conjugate, f, f);
+  for (index_t i = 0; i < m; ++i) sigma(i, i) = sigma(i, i).real();
+  write_matrix(folder / "a.mtx", random(m, n, 1));
+  write_matrix(folder / "b.npy", random(m, 2, 2));
+  write_matrix(folder / "f.npy", f);
+  write_matrix(folder / "s.mtx", sigma);
+  write_matrix(folder / "w.npy", filled<double>({m, 1}, [](index_t i, index_t) { return std::exp2(i % 7); }));
+  const Words input{"--a", folder / "a.mtx", "--b", folder / "b.npy"};
+  for (const Words& by :
+       {Words{"--weights", folder / "w.npy"}, {"--factor", folder / "f.npy"}, {"--sigma", folder / "s.mtx"}}) {
+    const auto solve = [&](const std::string& method) {
+      CAPTURE(by, method);
+      const auto report = wls(input + by + Words{"--out", folder / "x.npy", "--method", method, "-p", "z"});
+      CHECK(report["status"] == "ok");
+      CHECK(check(report, "backward_error") <= report["limits"]["backward_error"].get<double>());
+      return read_matrix<Z>(folder / "x.npy");
+    };
+    const HostMatrix<Z> found = solve("auto");
+    for (const std::string method : {"tiles", "lapack"}) CHECK(apart(solve(method), found) <= 1e-10);
+  }
+  for (const std::string precision : {"c", "z"})
+    for (const std::string by : {"weights", "factor", "sigma"})
+      for (const Words& words : {Words{}, {"--random", "rank:9"}, {"--random-b", "kappa:1e3"}, {"--spread", "3"}}) {
+        CAPTURE(precision, by, words);
+        const auto report = wls(Words{"--m", "60", "--n", "20", "--by", by, "-p", precision} + words);
+        CHECK(report["status"] == (words.size() > 0 && words[1] == "rank:9" ? "rank deficient" : "ok"));
+        CHECK(check(report, "backward_error") <= report["limits"]["backward_error"].get<double>());
+      }
+  wls.refuses(input + Words{"--weights", folder / "w.npy"}, "complex");
+  wls.refuses({"--method", "tall-skinny", "-p", "c"}, "complex");
+  wls.refuses({"-p", "z", "--std-errors"}, "complex");
+  sigma(2, 1) = std::conj(sigma(2, 1));
+  write_matrix(folder / "s.mtx", sigma);
+  wls.refuses(input + Words{"--sigma", folder / "s.mtx", "-p", "z"}, "not Hermitian: worst at (2, 3)");
+}
+
+TEST_CASE("glm and gqr solve complex problems, generated and from files, as LAPACK does") {
+  const TemporaryFolder folder;
+  const HostMatrix<Z> a = random(30, 6, 1), f = random(30, 35, 3), b = random(30, 2, 2);
+  write_matrix(folder / "a.mtx", a);
+  write_matrix(folder / "f.npy", f);
+  write_matrix(folder / "b.npy", b);
+  const Words factors{"--a", folder / "a.mtx", "--factor", folder / "f.npy", "-p", "z"},
+      input = factors + Words{"--b", folder / "b.npy", "--out", folder / "x.npy", "--out-u", folder / "u.npy"};
+  const auto solve = [&](const std::string& method) {
+    const auto report = glm(input + Words{"--method", method});
+    CHECK(report["status"] == "ok");
+    for (const char* name : {"constraint_residual", "optimality"})
+      CHECK(check(report, name) <= report["limits"][name].get<double>());
+    const HostMatrix<Z> of_x = product(Op::none, a, read_matrix<Z>(folder / "x.npy")),
+                        of_u = product(Op::none, f, read_matrix<Z>(folder / "u.npy"));
+    CHECK(apart(filled<Z>(b.shape(), [&](index_t i, index_t j) { return of_x(i, j) + of_u(i, j); }), b) <= 1e-12);
+    return read_matrix<Z>(folder / "x.npy");
+  };
+  const HostMatrix<Z> found = solve("seminormal");
+  for (const std::string method : {"tiles", "gqr", "lapack"}) CHECK(apart(solve(method), found) <= 1e-11);
+  for (const std::string precision : {"c", "z"}) {
+    const auto report = glm({"--m", "64", "--n", "20", "--columns-b", "30", "--random", "rank:11", "-p", precision});
+    CHECK(report["status"] == "rank deficient");
+    CHECK(check(report, "rank") == 11);
+    CHECK(glm({"--m", "64", "--n", "20", "--columns-b", "30", "--inconsistent", "-p", precision}, 1)["status"] ==
+          "inconsistent");
+    for (const std::string method : {"tiles", "lapack"})
+      for (const Words& shape : {Words{"--m", "50", "--n", "20", "--columns-b", "70"},
+                                 {"--m", "50", "--n", "20", "--columns-b", "9"},
+                                 {"--m", "20", "--n", "50", "--columns-b", "30"}}) {
+        const auto factored = gqr(shape + Words{"--method", method, "-p", precision});
+        CHECK(factored["status"] == "ok");
+        for (const char* name : {"backward_error_a", "backward_error_b", "orthogonality_q", "orthogonality_v"})
+          CHECK(check(factored, name) <= factored["limits"][name].get<double>());
+      }
+  }
+  CHECK(gqr(factors + Words{"--out-q", folder / "q.npy", "--out-r", folder / "r.npy"})["status"] == "ok");
+  const HostMatrix<Z> r = read_matrix<Z>(folder / "r.npy"),
+                      qa = product(Op::conjugate, read_matrix<Z>(folder / "q.npy"), a);
+  for (index_t j = 0; j < 6; ++j)
+    for (index_t i = 0; i < 30; ++i) CHECK(std::abs(qa(i, j) - (i <= j ? r(i, j) : Z(0))) <= 1e-13);
+  glm.refuses({"--method", "givens-chain", "-p", "c"}, "complex");
+  gqr.refuses({"-p", "z", "--out-v", folder / "v.csv"}, "plain text");
 }
 
 TEST_CASE("eig solves Hermitian problems, generated and from files") {
