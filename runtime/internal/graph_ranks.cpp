@@ -30,13 +30,13 @@ bool reads(Mode mode) { return mode != Mode::out && mode != Mode::scratch; }
 
 int Graph::Impl::rank_of(const Insertion& task) const {
   for (std::size_t b = 0; b < task.data.size(); ++b)
-    if (const int place = task.data[b]->whereabouts().place; writes(mode_of(task, b)) && place >= 0) return place;
+    if (const int place = task.data[b]->whereabouts().place(); writes(mode_of(task, b)) && place >= 0) return place;
   int reader = -1;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     const detail::TileLocation& where = task.data[b]->whereabouts();
-    if (!reads(mode_of(task, b)) || where.holder < 0) continue;
-    if (where.copies != ~std::uint64_t{0} >> (64 - state->ranks)) return where.holder;
-    if (reader < 0) reader = where.holder;
+    if (!reads(mode_of(task, b)) || where.holder() < 0) continue;
+    if (!where.everywhere()) return where.holder();
+    if (reader < 0) reader = where.holder();
   }
   // All ranks have the tiles that it reads.
   if (task.priority.device >= 0) return task.priority.device % state->ranks;
