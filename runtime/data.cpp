@@ -13,13 +13,14 @@ std::atomic<std::uint64_t> last_data_id{0};
 Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t element_size, OnRelease on_release,
            int gpu)
     : id(++last_data_id),
-      state_(runtime.state()),
+      state_(runtime.state().get()),
       rows_(static_cast<std::uint32_t>(shape.rows)),
       cols_(static_cast<std::uint32_t>(shape.cols)),
+      element_size_(static_cast<std::uint32_t>(element_size)),
       has_home_(home != nullptr),
-      on_release_(on_release),
       has_value_(home != nullptr),
-      element_size_(element_size),
+      kept_state_(runtime.state()),
+      on_release_(on_release),
       home_(home),
       ld_(ld),
       home_node_(home == nullptr ? -1 : STARPU_MAIN_RAM) {

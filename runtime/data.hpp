@@ -73,7 +73,8 @@ class TileLocation {
 
 /// One StarPU data handle: a block of memory that StarPU copies between the memories of the machine. Graphs of several
 /// threads may read it together, so an insertion that only reads changes atomic members alone. A rank also tracks the
-/// tiles of millions of tasks that it does not run; the members for this fill one cache line.
+/// tiles of millions of tasks that it does not run; the members for this fill one cache line, and the writer begins the
+/// next one.
 class alignas(64) Data {
  public:
   enum class OnRelease : std::uint8_t { bring_home, drop };
@@ -160,17 +161,25 @@ class alignas(64) Data {
   void release_copy() noexcept;
   void changes() noexcept;  // invalidates the copies that other ranks received
 
-  std::shared_ptr<RuntimeState> state_;
+  RuntimeState* const state_;
   TileLocation where_;
   mutable void* handle_ = nullptr;
-  std::uint32_t rows_, cols_;
+  std::uint32_t rows_, cols_, element_size_;
   std::uint32_t slot_ = 0;      // index in RuntimeState::versions; 0 while nobody received it
   std::uint16_t messages_ = 0;  // messages with this tile between all ranks, modulo 2^16
   bool has_home_;
-  OnRelease on_release_;
   std::atomic<bool> has_value_;
+  std::atomic<int> host_accesses_{0};
 
-  std::size_t element_size_;
+  std::shared_ptr<TaskBatch> writer_;
+
+ public:
+  /// Index of a status tile in its graph.
+  index_t status_number = -1;
+
+ private:
+  const std::shared_ptr<RuntimeState> kept_state_;
+  OnRelease on_release_;
   void* home_;
   index_t ld_;
   int home_node_;             // StarPU's memory node; -1 without a home
@@ -179,15 +188,9 @@ class alignas(64) Data {
   index_t i_ = 0, j_ = 0;
   CodeletImpl *zero_ = nullptr, *combine_ = nullptr;
   std::vector<std::vector<std::byte>> combine_calls_;  // each that a submitted task may still point to
-  std::shared_ptr<TaskBatch> writer_;
-  std::atomic<std::uint64_t> deferred_by_{0};  // the graph that holds accesses back, or every_graph for several
+  std::atomic<std::uint64_t> deferred_by_{0};          // the graph that holds accesses back, or every_graph for several
   std::atomic<bool> defers_write_{false};
-  std::atomic<int> host_accesses_{0};
   Data *next_ = nullptr, *previous_ = nullptr;  // the runtime's list of registered data
-
- public:
-  /// Index of a status tile in its graph.
-  index_t status_number = -1;
 };
 
 TileMemory acquire_on_host(Data&, Mode);

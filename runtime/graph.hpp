@@ -167,7 +167,8 @@ class Graph {
   struct Impl;
   struct Insertion {
     detail::CodeletImpl* codelet;
-    detail::CallHeader* call;  // malloc'ed; ownership passes to the task
+    const void* source;                        // argument of pack
+    detail::CallHeader* (*pack)(const void*);  // returns the malloc'ed argument block, if this rank runs the task
     std::size_t call_bytes;
     std::span<detail::Data* const> data;
     std::span<const Mode> modes;
@@ -186,11 +187,11 @@ class Graph {
 namespace detail {
 
 template <class Args>
-CallHeader* pack_call(const Args& args) {
+CallHeader* pack_call(const void* args) {
   static_assert(alignof(Call<Args>) <= alignof(std::max_align_t));
   auto* call = static_cast<Call<Args>*>(std::malloc(sizeof(Call<Args>)));
   if (call == nullptr) throw std::bad_alloc();
-  ::new (call) Call<Args>{{}, args};
+  ::new (call) Call<Args>{{}, *static_cast<const Args*>(args)};
   return &call->header;
 }
 
@@ -261,8 +262,9 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
   (std::make_index_sequence<C::arity>{});
 
   double flops = 0;
-  Insertion task{
-      &C::get(), nullptr, sizeof(detail::Call<typename K::Args>), {}, C::modes, 0, priority, detail::task_key<K>(args)};
+  using Args = typename K::Args;
+  Insertion task{&C::get(), &args,    &detail::pack_call<Args>, sizeof(detail::Call<Args>), {}, C::modes,
+                 0,         priority, detail::task_key<K>(args)};
   if constexpr (!C::has_list) {
     if constexpr (detail::HasFlops<K>) {
       static_assert(
@@ -272,7 +274,6 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
     const std::array<detail::Data*, C::arity> data{&tiles.data()...};
     task.data = data;
     task.flops = flops;
-    task.call = detail::pack_call(args);
     insert(task);
   } else {
     std::vector<detail::Data*> data;
@@ -297,7 +298,6 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
     }
     task.data = data;
     task.flops = flops;
-    task.call = detail::pack_call(args);
     insert(task);
   }
 }

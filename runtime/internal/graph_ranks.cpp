@@ -58,8 +58,11 @@ std::uint32_t Graph::Impl::kernel_of(const char* name) {
 bool Graph::Impl::meet(const Insertion& task) {
   const std::uint32_t kernel = kernel_of(task.codelet->name());
   std::uint64_t& hash = inserted_hash;
-  hash = mix(mix(hash, kernels[kernel].hash), task.call->footprint);
-  for (const detail::Data* data : task.data) hash = mix(hash, data->id);
+  hash = mix(mix(hash, kernels[kernel].hash), task.cost_key);
+  for (const detail::Data* data : task.data) {
+    const auto [rows, columns] = data->shape();
+    hash = mix(hash, data->id ^ static_cast<std::uint64_t>(rows) << 20 ^ static_cast<std::uint64_t>(columns) << 42);
+  }
   inserted.push_back({static_cast<std::uint32_t>(hash >> 32), kernel});
 
   const int where = rank_of(task);
