@@ -15,7 +15,10 @@ namespace tesela {
 
 class AnyTile;
 class DynamicKernel;
+class KernelTimes;
 struct DynamicTask;
+struct PredictedRun;
+struct SimulatedMachine;
 
 /// Priorities have one scale for all graphs of a Runtime: 0 … highest_priority, the length of the longest path.
 inline constexpr int highest_priority = 1'000'000;
@@ -158,6 +161,10 @@ class Graph {
   int gpu() const;           ///< GraphOptions::gpu
   index_t tasks() const;     ///< number of inserted tasks
   Bounds bounds() const;     ///< its size, and bounds of its run time
+
+  /// Predicts a run of the recorded graph on another machine (predicted_run.hpp). Throws ArgumentError if the graph was
+  /// not recorded or the machine has no worker, and EnvironmentError if a kernel has no times there.
+  PredictedRun predict(const SimulatedMachine& machine, const KernelTimes& times) const;
 
   /// Writes the recorded graph for Graphviz: a node per task in its kernel's colour, an edge per dependence.
   /// `status_edges`: false leaves out dependences that only tiles of status() cause.
