@@ -13,13 +13,14 @@ std::atomic<std::uint64_t> last_data_id{0};
 Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t element_size, OnRelease on_release,
            int gpu)
     : id(++last_data_id),
-      state_(runtime.state()),
+      state_(runtime.state().get()),
       rows_(static_cast<std::uint32_t>(shape.rows)),
       cols_(static_cast<std::uint32_t>(shape.cols)),
+      element_size_(static_cast<std::uint32_t>(element_size)),
       has_home_(home != nullptr),
       has_value_(home != nullptr),
+      kept_state_(runtime.state()),
       on_release_(on_release),
-      element_size_(element_size),
       home_(home),
       ld_(ld),
       home_node_(home == nullptr ? -1 : STARPU_MAIN_RAM) {
@@ -67,7 +68,7 @@ Data::~Data() {
 }
 
 void Data::leave() noexcept {
-  if (home_rank_ >= 0 && home_rank_ != state_->rank) return release();
+  if (where_.home() >= 0 && where_.home() != state_->rank) return release();
   if (handle_ != nullptr && on_release_ == OnRelease::drop && host_accesses_ == 0 && combine_calls_.empty())
     // Submitted tasks keep the contents until they have run, so destroying an algorithm's temporary does not block.
     starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
@@ -97,7 +98,7 @@ class RunningWorkers {
 
 void Data::release() noexcept {
   // If this rank ends by an exception, others may never send.
-  if (state_->messages != nullptr && (on_release_ == OnRelease::bring_home || home_rank_ >= 0) && has_value() &&
+  if (state_->messages != nullptr && (on_release_ == OnRelease::bring_home || where_.home() >= 0) && has_value() &&
       std::uncaught_exceptions() == 0)
     send_to_homes();
   if (handle_ == nullptr) return;
@@ -158,7 +159,9 @@ void Data::set_label(std::shared_ptr<const std::string> name, index_t i, index_t
     starpu_data_set_coordinates(static_cast<starpu_data_handle_t>(handle_), 2, static_cast<int>(i),
                                 static_cast<int>(j));
   // All ranks have the contents of the home. The tile's rank writes it and runs the tasks that read it.
-  if (state_->messages != nullptr && has_home_) where_.holder = where_.place = state_->rank_of(i, j);
+  if (state_->messages == nullptr || !has_home_) return;
+  where_.set_place(state_->rank_of(i, j));
+  where_.set_holder(where_.place());
 }
 
 std::string Data::label() const {

@@ -15,17 +15,66 @@ class Runtime;
 
 namespace detail {
 
-/// Ranks that have a tile's contents. All ranks hold the same record, since all insert the same tasks.
-struct TileLocation {
-  int place = -1;            ///< rank whose tasks write it; -1: the rank that writes it first
-  int holder = -1;           ///< rank that wrote it last; -1: none
-  std::uint64_t copies = 0;  ///< one bit for each rank that has the current contents
-  bool at(int rank) const { return (copies >> rank & 1) != 0; }
+/// The most ranks that share a graph.
+inline constexpr int most_ranks = 4096;
+
+/// Ranks that have a tile's contents. All ranks hold the same record, since all insert the same tasks. Most tiles are
+/// on one rank, so the set needs memory only if it has several ranks and one of them is number 64 or higher.
+class TileLocation {
+ public:
+  TileLocation() = default;
+  ~TileLocation() { clear(); }
+  TileLocation(const TileLocation&) = delete;
+  TileLocation& operator=(const TileLocation&) = delete;
+
+  int place() const { return place_; }    ///< rank whose tasks write it; -1: the rank that writes it first
+  int holder() const { return holder_; }  ///< rank that wrote it last; -1: none
+  /// Whether the rank has the current contents.
+  bool at(int rank) const {
+    if (kind_ >= none) return kind_ == rank;
+    if (kind_ == near) return rank < 64 && (bits_ >> rank & 1) != 0;
+    return kind_ == all || (words_[rank / 64] >> rank % 64 & 1) != 0;
+  }
+  /// Whether all ranks have the contents.
+  bool everywhere() const { return kind_ == all; }
+
+  int home() const { return home_; }  ///< the only rank with a home for it; -1: each rank that has one
+  void set_home(int rank) { home_ = static_cast<std::int16_t>(rank); }
+  void set_place(int rank) { place_ = static_cast<std::int16_t>(rank); }
+  void set_holder(int rank) { holder_ = static_cast<std::int16_t>(rank); }
+  /// Sets the rank that wrote it. No other rank has the contents.
+  void written_at(int rank) {
+    clear();
+    holder_ = kind_ = static_cast<std::int16_t>(rank);
+  }
+  /// The same contents were written on all ranks.
+  void written_by_all(int rank) {
+    written_at(rank);
+    kind_ = all;
+  }
+  void add(int rank, int ranks);
+  void remove(int rank, int ranks);
+
+ private:
+  static constexpr std::int16_t none = -1, all = -2, near = -3, far = -4;
+  void spread(int ranks);  // changes the set's form to far
+  void clear() {
+    if (kind_ == far) delete[] words_;
+    kind_ = none;
+  }
+
+  std::int16_t place_ = -1, holder_ = -1, home_ = -1;
+  std::int16_t kind_ = none;  // the only rank with the contents, or the form of the set
+  union {
+    std::uint64_t bits_ = 0;  // near: one bit for each of the first 64 ranks
+    std::uint64_t* words_;    // far: one bit for each rank
+  };
 };
 
 /// One StarPU data handle: a block of memory that StarPU copies between the memories of the machine. Graphs of several
 /// threads may read it together, so an insertion that only reads changes atomic members alone. A rank also tracks the
-/// tiles of millions of tasks that it does not run; the members for this fill one cache line.
+/// tiles of millions of tasks that it does not run; the members for this fill one cache line, and the writer begins the
+/// next one.
 class alignas(64) Data {
  public:
   enum class OnRelease : std::uint8_t { bring_home, drop };
@@ -112,18 +161,25 @@ class alignas(64) Data {
   void release_copy() noexcept;
   void changes() noexcept;  // invalidates the copies that other ranks received
 
-  std::shared_ptr<RuntimeState> state_;
+  RuntimeState* const state_;
   TileLocation where_;
   mutable void* handle_ = nullptr;
-  std::uint32_t rows_, cols_;
+  std::uint32_t rows_, cols_, element_size_;
   std::uint32_t slot_ = 0;      // index in RuntimeState::versions; 0 while nobody received it
   std::uint16_t messages_ = 0;  // messages with this tile between all ranks, modulo 2^16
-  std::int8_t home_rank_ = -1;  // the only rank with a home for it; -1: each rank that has one
   bool has_home_;
   std::atomic<bool> has_value_;
-  OnRelease on_release_;
+  std::atomic<int> host_accesses_{0};
 
-  std::size_t element_size_;
+  std::shared_ptr<TaskBatch> writer_;
+
+ public:
+  /// Index of a status tile in its graph.
+  index_t status_number = -1;
+
+ private:
+  const std::shared_ptr<RuntimeState> kept_state_;
+  OnRelease on_release_;
   void* home_;
   index_t ld_;
   int home_node_;             // StarPU's memory node; -1 without a home
@@ -132,15 +188,9 @@ class alignas(64) Data {
   index_t i_ = 0, j_ = 0;
   CodeletImpl *zero_ = nullptr, *combine_ = nullptr;
   std::vector<std::vector<std::byte>> combine_calls_;  // each that a submitted task may still point to
-  std::shared_ptr<TaskBatch> writer_;
-  std::atomic<std::uint64_t> deferred_by_{0};  // the graph that holds accesses back, or every_graph for several
+  std::atomic<std::uint64_t> deferred_by_{0};          // the graph that holds accesses back, or every_graph for several
   std::atomic<bool> defers_write_{false};
-  std::atomic<int> host_accesses_{0};
   Data *next_ = nullptr, *previous_ = nullptr;  // the runtime's list of registered data
-
- public:
-  /// Index of a status tile in its graph.
-  index_t status_number = -1;
 };
 
 TileMemory acquire_on_host(Data&, Mode);

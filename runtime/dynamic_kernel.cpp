@@ -112,13 +112,38 @@ std::vector<Shape> checked_shapes(const AnyKernel& kernel, std::span<const AnyTi
   return shapes;
 }
 
-/// Returns a task's argument block, as pack_call<Args> does.
-CallHeader* pack_any_call(const AnyKernel& kernel, const void* args) {
-  auto* const memory = static_cast<std::byte*>(std::malloc(kernel.call_size));
+void* allocated(std::size_t bytes) {
+  void* const memory = std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+/// A task of a kernel that C++ declares.
+struct AnyTask {
+  const AnyKernel& kernel;
+  const void* args;
+};
+
+/// Returns a task's argument block, as pack_call<Args> does.
+CallHeader* pack_any_call(const void* source) {
+  const auto& [kernel, args] = *static_cast<const AnyTask*>(source);
+  auto* const memory = static_cast<std::byte*>(allocated(kernel.call_size));
   auto* const call = ::new (memory) CallHeader{};
   std::memcpy(memory + kernel.args_offset, args, kernel.args_size);
   return call;
+}
+
+/// A task of another kernel.
+struct DescribedTask {
+  const std::shared_ptr<const DynamicCode>& code;
+  const std::shared_ptr<const void>& args;
+};
+
+CallHeader* pack_dynamic_call(const void* source) {
+  const auto& [code, args] = *static_cast<const DescribedTask*>(source);
+  static_assert(alignof(DynamicCall) <= alignof(std::max_align_t));
+  auto* const call = ::new (allocated(sizeof(DynamicCall))) DynamicCall{{}, code.get(), code, args.get(), args};
+  return &call->header;
 }
 
 }  // namespace
@@ -178,15 +203,13 @@ void Graph::insert(const DynamicKernel& kernel, std::span<const AnyTile> tiles, 
     const std::vector<Shape> shapes = detail::checked_shapes(*declared, tiles);
     const void* const args = task.args.get();
     const double flops = declared->flops(args, shapes);
-    return insert({&declared->codelet(), detail::pack_any_call(*declared, args), declared->call_size, data,
-                   declared->modes, flops, task.priority, declared->cost_key(args)});
+    const detail::AnyTask source{*declared, args};
+    return insert({&declared->codelet(), &source, &detail::pack_any_call, declared->call_size, data, declared->modes,
+                   flops, task.priority, declared->cost_key(args)});
   }
-  static_assert(alignof(detail::DynamicCall) <= alignof(std::max_align_t));
-  void* const memory = std::malloc(sizeof(detail::DynamicCall));
-  if (memory == nullptr) throw std::bad_alloc();
-  auto* const call =
-      ::new (memory) detail::DynamicCall{{}, kernel.code_.get(), kernel.code_, task.args.get(), task.args};
-  insert({kernel.code_->codelet, &call->header, sizeof *call, data, d.modes, task.flops, task.priority, task.cost_key});
+  const detail::DescribedTask source{kernel.code_, task.args};
+  insert({kernel.code_->codelet, &source, &detail::pack_dynamic_call, sizeof(detail::DynamicCall), data, d.modes,
+          task.flops, task.priority, task.cost_key});
 }
 
 void Graph::reduction(const AnyTile& tile, const DynamicKernel& add, const std::shared_ptr<const void>& args) {

@@ -15,7 +15,10 @@ namespace tesela {
 
 class AnyTile;
 class DynamicKernel;
+class KernelTimes;
 struct DynamicTask;
+struct PredictedRun;
+struct SimulatedMachine;
 
 /// Priorities have one scale for all graphs of a Runtime: 0 … highest_priority, the length of the longest path.
 inline constexpr int highest_priority = 1'000'000;
@@ -159,6 +162,10 @@ class Graph {
   index_t tasks() const;     ///< number of inserted tasks
   Bounds bounds() const;     ///< its size, and bounds of its run time
 
+  /// Predicts a run of the recorded graph on another machine (predicted_run.hpp). Throws ArgumentError if the graph was
+  /// not recorded or the machine has no worker, and EnvironmentError if a kernel has no times there.
+  PredictedRun predict(const SimulatedMachine& machine, const KernelTimes& times) const;
+
   /// Writes the recorded graph for Graphviz: a node per task in its kernel's colour, an edge per dependence.
   /// `status_edges`: false leaves out dependences that only tiles of status() cause.
   void write_dot(const std::string& path, bool status_edges = true) const;
@@ -167,7 +174,8 @@ class Graph {
   struct Impl;
   struct Insertion {
     detail::CodeletImpl* codelet;
-    detail::CallHeader* call;  // malloc'ed; ownership passes to the task
+    const void* source;                        // argument of pack
+    detail::CallHeader* (*pack)(const void*);  // returns the malloc'ed argument block, if this rank runs the task
     std::size_t call_bytes;
     std::span<detail::Data* const> data;
     std::span<const Mode> modes;
@@ -186,11 +194,11 @@ class Graph {
 namespace detail {
 
 template <class Args>
-CallHeader* pack_call(const Args& args) {
+CallHeader* pack_call(const void* args) {
   static_assert(alignof(Call<Args>) <= alignof(std::max_align_t));
   auto* call = static_cast<Call<Args>*>(std::malloc(sizeof(Call<Args>)));
   if (call == nullptr) throw std::bad_alloc();
-  ::new (call) Call<Args>{{}, args};
+  ::new (call) Call<Args>{{}, *static_cast<const Args*>(args)};
   return &call->header;
 }
 
@@ -261,8 +269,9 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
   (std::make_index_sequence<C::arity>{});
 
   double flops = 0;
-  Insertion task{
-      &C::get(), nullptr, sizeof(detail::Call<typename K::Args>), {}, C::modes, 0, priority, detail::task_key<K>(args)};
+  using Args = typename K::Args;
+  Insertion task{&C::get(), &args,    &detail::pack_call<Args>, sizeof(detail::Call<Args>), {}, C::modes,
+                 0,         priority, detail::task_key<K>(args)};
   if constexpr (!C::has_list) {
     if constexpr (detail::HasFlops<K>) {
       static_assert(
@@ -272,7 +281,6 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
     const std::array<detail::Data*, C::arity> data{&tiles.data()...};
     task.data = data;
     task.flops = flops;
-    task.call = detail::pack_call(args);
     insert(task);
   } else {
     std::vector<detail::Data*> data;
@@ -297,7 +305,6 @@ void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&
     }
     task.data = data;
     task.flops = flops;
-    task.call = detail::pack_call(args);
     insert(task);
   }
 }

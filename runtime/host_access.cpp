@@ -57,14 +57,14 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
 }
 
 void Data::acquire_home(Mode mode) {
-  if (!has_home_ && home_rank_ < 0) return;
+  if (!has_home_ && where_.home() < 0) return;
   if (mode == Mode::in) refuse_lost(*this, "TileMatrix::bring_home");
   submit_deferred(mode != Mode::in);
   if (state_->messages != nullptr) {
     if (mode == Mode::in)
       send_to_homes();
     else
-      home_rank_ >= 0 ? record_write_at(home_rank_) : record_write_by_all();
+      where_.home() >= 0 ? record_write_at(where_.home()) : record_write_by_all();
   }
   if (has_home_) {
     auto* registered = static_cast<starpu_data_handle_t>(handle());

@@ -84,12 +84,16 @@ std::uint32_t detail::timed_workers(const CodeletImpl& codelet, std::uint32_t wh
   if (machine().has(symbol, false)) timed |= STARPU_CPU;
   if (machine().has(symbol, true)) timed |= STARPU_CUDA;
   if ((where & timed) != 0) return where & timed;
-  throw EnvironmentError(std::string("the machine's folder has no times of kernel '") + codelet.name() + "' on " +
-                         (where == STARPU_CPU    ? "a core"
-                          : where == STARPU_CUDA ? "a GPU"
-                                                 : "a core or a GPU") +
+  refuse_untimed(codelet.name(), (where & STARPU_CPU) != 0, (where & STARPU_CUDA) != 0);
+}
+
+void detail::refuse_untimed(const char* kernel, bool cores, bool gpus) {
+  throw EnvironmentError(std::string("the machine's folder has no times of kernel '") + kernel + "' on " +
+                         (!gpus    ? "a core"
+                          : !cores ? "a GPU"
+                                   : "a core or a GPU") +
                          ": add them on that machine by `tesela predict record --out FOLDER -- COMMAND`, with this "
-                         "command and its options");
+                         "command and its options, or `--program -- PROGRAM` for the kernels of another program");
 }
 
 void detail::look_up_times(const CodeletImpl& codelet, std::uint32_t footprint, double bytes, double flops) {

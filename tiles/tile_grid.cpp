@@ -3,9 +3,40 @@
 #include <tesela/tiles/tile_grid.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace tesela {
+namespace {
+
+/// The tiles in one block of memory, so that a tile's address needs no access. (A vector would move them.)
+class Tiles {
+ public:
+  explicit Tiles(std::size_t capacity)
+      : capacity_(capacity), first_(std::allocator<detail::Data>().allocate(capacity)) {}
+  ~Tiles() {
+    std::destroy_n(first_, size_);
+    std::allocator<detail::Data>().deallocate(first_, capacity_);
+  }
+  Tiles(const Tiles&) = delete;
+  Tiles& operator=(const Tiles&) = delete;
+
+  template <class... Arguments>
+  detail::Data& add(Arguments&&... arguments) {
+    detail::Data* const tile = std::construct_at(first_ + size_, std::forward<Arguments>(arguments)...);
+    ++size_;
+    return *tile;
+  }
+  detail::Data& operator[](std::size_t k) const { return first_[k]; }
+
+ private:
+  std::size_t capacity_, size_ = 0;
+  detail::Data* first_;
+};
+
+}  // namespace
 
 struct TileGrid::Storage {
   TileShape tile;
@@ -14,7 +45,7 @@ struct TileGrid::Storage {
   bool mapped = false;
   int device = -1;  // CUDA device of the memory; -1: host
   std::vector<PinnedMemory> pinned;
-  std::vector<std::unique_ptr<detail::Data>> tiles;  // destroyed (brought home) before the memory is unpinned
+  std::optional<Tiles> tiles;  // destroyed (brought home) before the memory is unpinned
 };
 
 namespace {
@@ -48,6 +79,7 @@ TileGrid::TileGrid(Runtime& runtime, Memory memory, Shape shape, TileShape tile,
   const auto at = [&](index_t row, index_t col) -> void* {
     return static_cast<std::byte*>(a) + static_cast<std::size_t>(row + col * ld) * element;
   };
+  Tiles& tiles = storage_->tiles.emplace(static_cast<std::size_t>(mt_ * nt_));
   const auto label = std::make_shared<const std::string>(std::move(name));
   for (index_t j = 0; mt_ > 0 && j < nt_; ++j)
     for (index_t i = 0; i < mt_; ++i) {
@@ -57,11 +89,11 @@ TileGrid::TileGrid(Runtime& runtime, Memory memory, Shape shape, TileShape tile,
         home = part->here(i, j) ? at(part->rows.before(row), part->columns.before(col)) : nullptr;
       else if (a != nullptr)
         home = at(row, col);
-      storage_->tiles.push_back(std::make_unique<detail::Data>(
-          runtime, home, Shape{std::min(tile.mb, m_ - row), std::min(tile.nb, n_ - col)}, ld, element,
-          home != nullptr ? detail::Data::OnRelease::bring_home : detail::Data::OnRelease::drop, gpu));
-      storage_->tiles.back()->set_label(label, i, j);
-      if (part != nullptr) storage_->tiles.back()->set_home_rank(part->rank_of(i, j));
+      detail::Data& data =
+          tiles.add(runtime, home, Shape{std::min(tile.mb, m_ - row), std::min(tile.nb, n_ - col)}, ld, element,
+                    home != nullptr ? detail::Data::OnRelease::bring_home : detail::Data::OnRelease::drop, gpu);
+      data.set_label(label, i, j);
+      if (part != nullptr) data.set_home_rank(part->rank_of(i, j));
     }
 }
 
@@ -102,7 +134,7 @@ bool TileGrid::shares_tiles(const TileGrid& other) const {
 detail::Data& TileGrid::data_of(index_t i, index_t j) const {
   if (i < 0 || i >= mt_ || j < 0 || j >= nt_)
     require(false, "TileMatrix", "tile", "(", i, ", ", j, ") of a matrix with ", mt_, " x ", nt_, " tiles");
-  return *storage_->tiles[static_cast<std::size_t>(i0_ + i + (j0_ + j) * storage_->mt)];
+  return (*storage_->tiles)[static_cast<std::size_t>(i0_ + i + (j0_ + j) * storage_->mt)];
 }
 
 TileGrid TileGrid::sub_grid(index_t i0, index_t j0, index_t mt, index_t nt) const {

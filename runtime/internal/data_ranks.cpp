@@ -1,6 +1,7 @@
 #include <tesela/runtime/data.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 
+#include <algorithm>
 #include <memory>
 
 // Contents of tiles over ranks: which ranks have them, and how they are sent.
@@ -25,27 +26,64 @@ void count_out(void* argument) {
 
 }  // namespace
 
+void TileLocation::spread(int ranks) {
+  auto* const words = new std::uint64_t[static_cast<std::size_t>(ranks + 63) / 64]();
+  if (kind_ == near) words[0] = bits_;
+  if (kind_ >= 0) words[kind_ / 64] |= std::uint64_t{1} << kind_ % 64;
+  for (int rank = 0; kind_ == all && rank < ranks; ++rank) words[rank / 64] |= std::uint64_t{1} << rank % 64;
+  kind_ = far;
+  words_ = words;
+}
+
+void TileLocation::add(int rank, int ranks) {
+  if (at(rank)) return;
+  if (kind_ == none) {
+    kind_ = static_cast<std::int16_t>(rank);
+    return;
+  }
+  if (kind_ >= 0 && kind_ < 64 && rank < 64) {
+    bits_ = std::uint64_t{1} << kind_;
+    kind_ = near;
+  } else if (kind_ != far && (kind_ != near || rank >= 64)) {
+    spread(ranks);
+  }
+  std::uint64_t* const words = kind_ == near ? &bits_ : words_;
+  words[rank / 64] |= std::uint64_t{1} << rank % 64;
+  if (kind_ == near && ranks > 64) return;
+  for (int first = 0; first < ranks; first += 64)
+    if (words[first / 64] != ~std::uint64_t{0} >> (64 - std::min(ranks - first, 64))) return;
+  clear();
+  kind_ = all;
+}
+
+void TileLocation::remove(int rank, int ranks) {
+  if (!at(rank)) return;
+  if (kind_ == rank) return clear();
+  if (kind_ == all) spread(ranks);
+  (kind_ == near ? bits_ : words_[rank / 64]) &= ~(std::uint64_t{1} << rank % 64);
+}
+
 void Data::set_home_rank(int rank) {
   if (state_->messages == nullptr) return;
-  where_.place = rank;
-  home_rank_ = static_cast<std::int8_t>(rank);
+  where_.set_place(rank);
+  where_.set_home(rank);
   record_write_at(rank);
   set_value(true);
 }
 
 void Data::send_to(int rank, int priority, const Graph& graph) {
-  if (where_.at(rank) || where_.holder < 0) return;
+  if (where_.at(rank) || where_.holder() < 0) return;
   Messages& messages = *state_->messages;
   const auto tag = static_cast<std::int64_t>(id << Messages::count_bits | messages_++);
-  if (where_.holder == state_->rank) {
+  if (where_.holder() == state_->rank) {
     state_->bytes_sent += bytes();
     messages.send(handle(), rank, tag, priority, &count_out, counted(graph));
   } else if (rank == state_->rank) {
     reserve(Mode::out);
     state_->bytes_received += bytes();
-    messages.receive(handle(), where_.holder, tag, priority, &count_out, counted(graph));
+    messages.receive(handle(), where_.holder(), tag, priority, &count_out, counted(graph));
   }
-  where_.copies |= std::uint64_t{1} << rank;
+  where_.add(rank, state_->ranks);
   record_copy(rank);
 }
 
@@ -53,10 +91,10 @@ void Data::bring_to_all() {
   for (int rank = 0; rank < state_->ranks; ++rank) send_to(rank, 0, {});
 }
 
-void Data::send_to_homes() { home_rank_ >= 0 ? send_to(home_rank_, 0, {}) : bring_to_all(); }
+void Data::send_to_homes() { where_.home() >= 0 ? send_to(where_.home(), 0, {}) : bring_to_all(); }
 
 void Data::record_copy(int rank) {
-  if (home_rank_ >= 0 ? home_rank_ == rank : has_home_) return;
+  if (where_.home() >= 0 ? where_.home() == rank : has_home_) return;
   if (slot_ == 0) slot_ = state_->allocate_slot(*this);
   auto& received = state_->received[static_cast<std::size_t>(rank)];
   // Registration also needs memory.
@@ -88,8 +126,8 @@ void Data::changes() noexcept {
 }
 
 bool Data::drop_copy(int rank) {
-  if (rank == where_.holder || host_accesses_ != 0 || !combine_calls_.empty()) return false;
-  where_.copies &= ~(std::uint64_t{1} << rank);
+  if (rank == where_.holder() || host_accesses_ != 0 || !combine_calls_.empty()) return false;
+  where_.remove(rank, state_->ranks);
   if (rank != state_->rank || handle_ == nullptr) return true;
   starpu_data_unregister_no_coherency(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
   state_->host_used -= std::exchange(reserved_, 0);
@@ -115,9 +153,8 @@ void Data::release_copy() noexcept {
 }
 
 void Data::record_write_at(int rank) {
-  if (where_.place < 0) where_.place = rank;
-  where_.holder = rank;
-  where_.copies = std::uint64_t{1} << rank;
+  if (where_.place() < 0) where_.set_place(rank);
+  where_.written_at(rank);
   changes();
   // The received copy is stale; it is freed after the tasks that read it.
   if (rank != state_->rank) release_copy();
@@ -125,17 +162,16 @@ void Data::record_write_at(int rank) {
 
 void Data::record_write_by_all() {
   changes();
-  where_.holder = where_.place < 0 ? 0 : where_.place;
-  where_.copies = ~std::uint64_t{0} >> (64 - state_->ranks);
+  where_.written_by_all(std::max(where_.place(), 0));
+  if (has_home_ && where_.home() < 0) return;  // a home is no copy
   for (int rank = 0; rank < state_->ranks; ++rank)
-    if (rank != where_.holder) record_copy(rank);
+    if (rank != where_.holder()) record_copy(rank);
 }
 
 int Data::default_owner() const { return state_->rank_of(i_, j_); }
 
 void Data::forgotten() {
-  where_.holder = -1;
-  where_.copies = 0;
+  where_.written_at(-1);
   changes();
   release_copy();
   if (handle_ != nullptr) starpu_data_invalidate_submit(static_cast<starpu_data_handle_t>(handle_));

@@ -72,6 +72,13 @@ struct Graph::Impl {
   std::vector<std::unique_ptr<detail::AccessHistory[]>> by_id;
   std::uint64_t first_id = 0;
   detail::AccessHistory& history_of(detail::Data& data);
+  struct Tile {
+    std::uintptr_t address;
+    std::uint64_t id;
+  };
+  std::vector<Tile> last_tiles;  // of the last task
+  /// Prefetches the tiles that a loop uses next, if it goes on by the same step as from the last task to this one.
+  void prefetch_next(std::span<detail::Data* const> data);
   std::vector<detail::AccessHistory*> touched;  // one for each tile of the task being inserted
   std::uint64_t insertion = 0;
 
@@ -96,7 +103,7 @@ struct Graph::Impl {
   /// Throws for tasks that StarPU would abort on or that would wait for themselves; fills `touched`.
   void check(const Insertion& task);
   /// Returns the kinds of worker that may run this task. Throws NoWorkerError or EnvironmentError if none can.
-  std::int32_t placement(const Insertion& task);
+  std::int32_t placement(const Insertion& task, std::uint32_t footprint);
   /// Tasks with the same kernel, shapes and cost key.
   struct Kind {
     index_t inserted = 0;
@@ -106,13 +113,13 @@ struct Graph::Impl {
   /// Returns whether cores may run this task, which GPUs can run too: if the cores together do at least half as much as
   /// a GPU. While the model knows no time on a core, StarPU would try every kind of task there ten times: it may do so
   /// if the graph has many of the kind, each of them short.
-  bool suits_a_core(const Insertion& task, std::size_t bytes);
+  bool suits_a_core(const Insertion& task, std::uint32_t footprint, std::size_t bytes);
   /// Makes StarPU's task, without the kernel's arguments.
   detail::OwnedTask make_task(const Insertion& task, std::int32_t where) const;
   /// Records the dependences of this task: always the longest path, and the edges if the graph is recorded.
-  void track(const Insertion& task);
+  void track(const Insertion& task, std::uint32_t footprint);
   /// Adds the task to the records of a TaskRecorder, and returns its number; 0 without a recorder.
-  std::uint32_t record_run(const Insertion& task);
+  std::uint32_t record_run(const Insertion& task, std::uint32_t footprint);
   std::uint32_t recorded = 0;  // number of the last task. StarPU's task keeps it in tag_id, which is otherwise unused
   void submit(detail::OwnedTask task) const;
 

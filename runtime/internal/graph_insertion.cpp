@@ -42,8 +42,10 @@ void Graph::Impl::check(const Insertion& task) {
     throw ArgumentError("Graph::insert<" + std::string(task.codelet->name()) + ">", "tile " + std::to_string(b),
                         (label.empty() ? "it " : label + " ") + why);
   };
-  // Prefetches all histories at once: in a graph with many tiles each is a cache miss.
+  if (state->messages != nullptr) prefetch_next(task.data);
+  // Prefetches everything at once: in a graph with many tiles each access is a cache miss.
   for (detail::Data* const data : task.data) {
+    __builtin_prefetch(&data->writer(), 1);
     touched.push_back(&history_of(*data));
     __builtin_prefetch(touched.back(), 1);
   }
@@ -96,23 +98,38 @@ detail::AccessHistory& Graph::Impl::history_of(detail::Data& data) {
   return histories_there[place % page];
 }
 
-bool Graph::Impl::suits_a_core(const Insertion& task, std::size_t bytes) {
+void Graph::Impl::prefetch_next(std::span<detail::Data* const> data) {
+  if (data.size() > last_tiles.size()) last_tiles.resize(data.size());
+  for (std::size_t b = 0; b < data.size(); ++b) {
+    const Tile now{reinterpret_cast<std::uintptr_t>(data[b]), data[b]->id}, last = std::exchange(last_tiles[b], now);
+    if (now.address == last.address) continue;
+    // Nothing may be there: a prefetch has no other effect. NOLINTNEXTLINE(performance-no-int-to-ptr)
+    const auto* const next = reinterpret_cast<const char*>(3 * now.address - 2 * last.address);
+    __builtin_prefetch(next, 1);
+    __builtin_prefetch(next + 64, 1);
+    const std::uint64_t place = 3 * now.id - 2 * last.id - first_id;
+    if (place / page < by_id.size() && by_id[place / page] != nullptr)
+      __builtin_prefetch(&by_id[place / page][place % page], 1);
+  }
+}
+
+bool Graph::Impl::suits_a_core(const Insertion& task, std::uint32_t footprint, std::size_t bytes) {
   constexpr double flops = 2e8;
   constexpr std::size_t memory = 64u << 20;
   if (state->calibrates || state->gpus == 0) return true;
-  Kind& kind = kinds[{task.codelet, task.call->footprint}];
+  Kind& kind = kinds[{task.codelet, footprint}];
   ++kind.inserted;
   if (kind.on_cores) return *kind.on_cores;
   const bool many = kind.inserted > 2 * std::ssize(state->workers);
   if (kind.inserted > 1 && !many) return false;
-  const auto [cpu, gpu] = detail::expected_seconds(*task.codelet, task.call->footprint, *state);
+  const auto [cpu, gpu] = detail::expected_seconds(*task.codelet, footprint, *state);
   if (cpu == detail::ExpectedSeconds::unknown) return many && task.flops < flops && bytes < memory;
   if (gpu == detail::ExpectedSeconds::unknown) return true;
   kind.on_cores = cpu <= 2 * state->cpus * gpu;
   return *kind.on_cores;
 }
 
-std::int32_t Graph::Impl::placement(const Insertion& task) {
+std::int32_t Graph::Impl::placement(const Insertion& task, std::uint32_t footprint) {
   detail::CodeletImpl& codelet = *task.codelet;
   std::uint32_t where = detail::workers_for(codelet, *state);
   for (std::size_t b = 0; b < task.data.size(); ++b) {
@@ -128,11 +145,11 @@ std::int32_t Graph::Impl::placement(const Insertion& task) {
   const bool cpu = (where & STARPU_CPU) != 0, cuda = (where & STARPU_CUDA) != 0;
   std::size_t bytes = 0;
   for (const detail::Data* data : task.data) bytes += data->bytes();
-  if (detail::simulates) detail::look_up_times(codelet, task.call->footprint, static_cast<double>(bytes), task.flops);
+  if (detail::simulates) detail::look_up_times(codelet, footprint, static_cast<double>(bytes), task.flops);
   if (!cuda || (cpu && task.priority.core)) return STARPU_CPU;
   if (bytes <= state->smallest_device) {
     const bool anywhere = cpu && !task.priority.gpu && task.priority.device < 0;
-    return anywhere && suits_a_core(task, bytes) ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
+    return anywhere && suits_a_core(task, footprint, bytes) ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
   }
   if (cpu) return STARPU_CPU;
   throw EnvironmentError(std::string("kernel '") + codelet.name() + "' needs " + std::to_string(bytes >> 20) +
@@ -141,7 +158,7 @@ std::int32_t Graph::Impl::placement(const Insertion& task) {
                          " MiB: use smaller tiles, raise STARPU_LIMIT_CUDA_MEM, or allow CPU workers (STARPU_NCPU)");
 }
 
-void Graph::Impl::track(const Insertion& task) {
+void Graph::Impl::track(const Insertion& task, std::uint32_t footprint) {
   if (tasks->stops_seen == detail::GraphTasks::no_tasks) {  // first task since the last wait()
     part = std::make_shared<detail::TaskBatch>(tasks, detail::stops_reported.load());
     tasks->stops_seen = part->seen;
@@ -150,14 +167,17 @@ void Graph::Impl::track(const Insertion& task) {
     std::string label;
     for (std::size_t b = 0; b < task.data.size() && label.empty(); ++b)
       if (mode_of(task, b) != Mode::in) label = task.data[b]->label();
-    record->add(*task.codelet, task.call->footprint, task.flops, std::move(label));
+    record->add(*task.codelet, footprint, task.data, task.flops, task.priority, std::move(label));
+    for (detail::AccessHistory* const history : touched)
+      if (history->tasks == nullptr) history->tasks = std::make_unique<detail::AccessHistory::Tasks>();
   }
   double begin = 0;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     const Mode mode = mode_of(task, b);
     if (mode == Mode::scratch) continue;
     begin = std::max(begin, touched[b]->begin(mode));
-    if (record && task.data[b]->status_number < 0) record->depends_on(touched[b]->previous);
+    if (record) record->uses(*task.data[b], mode);
+    if (record && task.data[b]->status_number < 0) record->depends_on(touched[b]->tasks->previous);
     if (mode == Mode::in) continue;
     task.data[b]->set_value(true);
     task.data[b]->set_writer(part);
@@ -168,14 +188,14 @@ void Graph::Impl::track(const Insertion& task) {
   }
   if (record)
     for (std::size_t b = 0; b < task.data.size(); ++b)
-      if (task.data[b]->status_number >= 0) record->depends_on(touched[b]->previous, true);
-  recorded = state->recording ? record_run(task) : 0;
+      if (task.data[b]->status_number >= 0) record->depends_on(touched[b]->tasks->previous, true);
+  recorded = state->recording ? record_run(task, footprint) : 0;
   const double end = begin + task.flops;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     if (mode_of(task, b) == Mode::scratch) continue;
     auto& history = *touched[b];
     history.current_end = std::max(history.current_end, end);
-    if (record) history.current.push_back(static_cast<std::uint32_t>(record->size() - 1));
+    if (record) history.tasks->current.push_back(static_cast<std::uint32_t>(record->size() - 1));
   }
   statuses_at_home = false;
   ++bounds.tasks;
@@ -183,10 +203,10 @@ void Graph::Impl::track(const Insertion& task) {
   bounds.path_flops = std::max(bounds.path_flops, end);
 }
 
-std::uint32_t Graph::Impl::record_run(const Insertion& task) {
+std::uint32_t Graph::Impl::record_run(const Insertion& task, std::uint32_t footprint) {
   const std::lock_guard lock(state->records_mutex);
   if (state->records == nullptr) return 0;
-  const std::uint32_t number = state->records->add(*task.codelet, *task.call, task.data, task.flops);
+  const std::uint32_t number = state->records->add(*task.codelet, footprint, task.data, task.flops);
   if (!record) return number;
   record->set_number(number);
   state->records->describe(number, record->label_of_last(), record->numbers_before_last());
@@ -226,16 +246,16 @@ detail::OwnedTask Graph::Impl::make_task(const Insertion& task, std::int32_t whe
 }
 
 void Graph::insert(const Insertion& task) {
-  task.call->codelet = task.codelet;
-  std::unique_ptr<detail::CallHeader, detail::DestroyCall> call(task.call);
   impl_->require_alive();
   impl_->check(task);
-  task.call->graph = impl_->tasks.get();
-  task.call->buffers = static_cast<std::uint32_t>(task.data.size());
-  task.call->footprint = detail::footprint(task.cost_key, task.data);
-  if (impl_->state->messages != nullptr && !impl_->meet(task)) return impl_->track(task);
-  const std::int32_t where = impl_->placement(task);
+  const bool runs_here = impl_->state->messages == nullptr || impl_->meet(task);
+  const bool recorded = impl_->record || impl_->state->recording;
+  const std::uint32_t footprint = runs_here || recorded ? detail::footprint(task.cost_key, task.data) : 0;
+  if (!runs_here) return impl_->track(task, footprint);
   const std::size_t buffers = task.data.size();
+  std::unique_ptr<detail::CallHeader, detail::DestroyCall> call(task.pack(task.source));
+  *call = {task.codelet, impl_->tasks.get(), footprint, static_cast<std::uint32_t>(buffers)};
+  const std::int32_t where = impl_->placement(task, footprint);
   for (std::size_t b = 0; b < buffers; ++b) task.data[b]->reserve(Impl::mode_of(task, b));
   detail::OwnedTask t = impl_->make_task(task, impl_->state->has_null_messages ? std::int32_t{STARPU_NOWHERE} : where);
   t->cl_arg = call.release();
@@ -244,11 +264,11 @@ void Graph::insert(const Insertion& task) {
   if (impl_->options.longest_path_priorities && impl_->state->messages == nullptr) {
     const std::lock_guard lock(impl_->held_mutex);
     for (std::size_t b = 0; b < buffers; ++b) task.data[b]->hold(impl_->id, Impl::mode_of(task, b) != Mode::in);
-    impl_->track(task);
+    impl_->track(task, footprint);
     t->tag_id = impl_->recorded;
     impl_->held.push_back({std::move(t), {}});
   } else {
-    impl_->track(task);
+    impl_->track(task, footprint);
     t->tag_id = impl_->recorded;
     impl_->submit(std::move(t));
   }

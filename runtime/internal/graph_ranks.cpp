@@ -30,13 +30,13 @@ bool reads(Mode mode) { return mode != Mode::out && mode != Mode::scratch; }
 
 int Graph::Impl::rank_of(const Insertion& task) const {
   for (std::size_t b = 0; b < task.data.size(); ++b)
-    if (const int place = task.data[b]->whereabouts().place; writes(mode_of(task, b)) && place >= 0) return place;
+    if (const int place = task.data[b]->whereabouts().place(); writes(mode_of(task, b)) && place >= 0) return place;
   int reader = -1;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     const detail::TileLocation& where = task.data[b]->whereabouts();
-    if (!reads(mode_of(task, b)) || where.holder < 0) continue;
-    if (where.copies != ~std::uint64_t{0} >> (64 - state->ranks)) return where.holder;
-    if (reader < 0) reader = where.holder;
+    if (!reads(mode_of(task, b)) || where.holder() < 0) continue;
+    if (!where.everywhere()) return where.holder();
+    if (reader < 0) reader = where.holder();
   }
   // All ranks have the tiles that it reads.
   if (task.priority.device >= 0) return task.priority.device % state->ranks;
@@ -58,8 +58,11 @@ std::uint32_t Graph::Impl::kernel_of(const char* name) {
 bool Graph::Impl::meet(const Insertion& task) {
   const std::uint32_t kernel = kernel_of(task.codelet->name());
   std::uint64_t& hash = inserted_hash;
-  hash = mix(mix(hash, kernels[kernel].hash), task.call->footprint);
-  for (const detail::Data* data : task.data) hash = mix(hash, data->id);
+  hash = mix(mix(hash, kernels[kernel].hash), task.cost_key);
+  for (const detail::Data* data : task.data) {
+    const auto [rows, columns] = data->shape();
+    hash = mix(hash, data->id ^ static_cast<std::uint64_t>(rows) << 20 ^ static_cast<std::uint64_t>(columns) << 42);
+  }
   inserted.push_back({static_cast<std::uint32_t>(hash >> 32), kernel});
 
   const int where = rank_of(task);

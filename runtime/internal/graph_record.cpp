@@ -20,14 +20,31 @@ double AccessHistory::begin(Mode mode) {
   if (mode != kind || !shareable) {
     kind = mode;
     previous_end = current_end;
-    std::swap(previous, current);
-    current.clear();
+    if (tasks != nullptr) {
+      std::swap(tasks->previous, tasks->current);
+      tasks->current.clear();
+    }
   }
   return previous_end;
 }
 
-GraphRecord::TaskId GraphRecord::add(CodeletImpl& codelet, std::uint32_t footprint, double flops, std::string label) {
-  tasks_.push_back({&codelet, footprint, static_cast<std::uint32_t>(edges_.size()), flops, std::move(label), 0});
+std::string sizes_of(std::span<Data* const> tiles) {
+  std::string sizes;
+  for (const Data* tile : tiles)
+    sizes += (sizes.empty() ? "" : " ") + std::to_string(tile->shape().rows) + 'x' +
+             std::to_string(tile->shape().cols) + 'x' + std::to_string(tile->element_size());
+  return sizes;
+}
+
+GraphRecord::TaskId GraphRecord::add(CodeletImpl& codelet, std::uint32_t footprint, std::span<Data* const> tiles,
+                                     double flops, Priority priority, std::string label) {
+  const auto [kind, is_new] = kinds_.try_emplace({&codelet, footprint});
+  if (is_new) {
+    kind->second.tiles = sizes_of(tiles);
+    for (const Data* tile : tiles) kind->second.bytes += static_cast<double>(tile->bytes());
+  }
+  tasks_.push_back({&codelet, footprint, static_cast<std::uint32_t>(edges_.size()),
+                    static_cast<std::uint32_t>(accesses_.size()), priority, flops, std::move(label), &kind->second});
   const auto self = static_cast<TaskId>(tasks_.size() - 1);
   last_successor_.push_back(self);
   return self;
@@ -46,6 +63,12 @@ std::span<const GraphRecord::TaskId> GraphRecord::predecessors(std::size_t task)
   const std::size_t first = tasks_[task].first_predecessor;
   const std::size_t last = task + 1 < tasks_.size() ? tasks_[task + 1].first_predecessor : edges_.size();
   return std::span(edges_).subspan(first, last - first);
+}
+
+std::span<const GraphRecord::Access> GraphRecord::accesses(std::size_t task) const {
+  const std::size_t first = tasks_[task].first_access;
+  const std::size_t last = task + 1 < tasks_.size() ? tasks_[task + 1].first_access : accesses_.size();
+  return std::span(accesses_).subspan(first, last - first);
 }
 
 std::vector<std::uint32_t> GraphRecord::numbers_before_last() const {

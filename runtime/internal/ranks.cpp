@@ -138,8 +138,9 @@ void connect_ranks(RuntimeState& state) {
   Messages* const messages = pretended != nullptr ? pretended : with_local_copies(*process_messages());
   state.has_null_messages = pretended != nullptr;
   if (messages->size() == 1) return;
-  if (messages->size() > 64)
-    throw EnvironmentError(std::to_string(messages->size()) + " ranks: at most 64 share a graph");
+  if (messages->size() > most_ranks)
+    throw EnvironmentError(std::to_string(messages->size()) + " ranks: at most " + std::to_string(most_ranks) +
+                           " share a graph");
   state.messages = messages;
   state.rank = messages->rank();
   state.ranks = messages->size();

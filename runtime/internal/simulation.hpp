@@ -20,6 +20,8 @@ inline constexpr bool simulates = TESELA_SIMULATED != 0;
 void simulate(starpu_perfmodel&);
 /// Returns the kinds of worker that have times of the kernel. Throws EnvironmentError if none of `where` has.
 std::uint32_t timed_workers(const CodeletImpl&, std::uint32_t where);
+/// Throws EnvironmentError: a machine has no times of a kernel on these workers.
+[[noreturn]] void refuse_untimed(const char* kernel, bool cores, bool gpus);
 /// Looks up the times of a task with this footprint.
 void look_up_times(const CodeletImpl&, std::uint32_t footprint, double bytes, double flops);
 /// Returns the times that were looked up.

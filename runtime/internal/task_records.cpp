@@ -42,13 +42,10 @@ TaskRecords::TaskRecords(std::uint32_t before, RuntimeState& state)
   sample(begin_, state);
 }
 
-std::uint32_t TaskRecords::add(CodeletImpl& codelet, const CallHeader& call, std::span<Data* const> tiles,
+std::uint32_t TaskRecords::add(CodeletImpl& codelet, std::uint32_t footprint, std::span<Data* const> tiles,
                                double flops) {
-  const auto [kind, is_new] = kinds_.try_emplace(Kind{&codelet, call.footprint});
-  if (is_new)
-    for (const Data* tile : tiles)
-      kind->second += (kind->second.empty() ? "" : " ") + std::to_string(tile->shape().rows) + 'x' +
-                      std::to_string(tile->shape().cols) + 'x' + std::to_string(tile->element_size());
+  const auto [kind, is_new] = kinds_.try_emplace(Kind{&codelet, footprint});
+  if (is_new) kind->second = sizes_of(tiles);
   tasks_.push_back({.kind = &*kind, .id = tasks_.size() + 1, .gflop = flops * 1e-9});
   return last_number();
 }

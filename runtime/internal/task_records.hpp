@@ -21,7 +21,7 @@ class TaskRecords {
   TaskRecords(std::uint32_t before, RuntimeState& state);
 
   /// Appends a task and returns its number.
-  std::uint32_t add(CodeletImpl& codelet, const CallHeader& call, std::span<Data* const> tiles, double flops);
+  std::uint32_t add(CodeletImpl& codelet, std::uint32_t footprint, std::span<Data* const> tiles, double flops);
   /// Adds the label of a task's tile and the numbers of its predecessors; numbers of earlier recorders are ignored.
   void describe(std::uint32_t number, const std::string& label, const std::vector<std::uint32_t>& predecessors);
   /// Adds the times of a task that has run on this worker, and a sample now and then. The task has its number as tag,

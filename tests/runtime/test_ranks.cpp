@@ -8,6 +8,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 
 #include <random>
+#include <set>
 
 // Graphs over several ranks. Each rank runs the cases with the tag [.rank]; the other cases start them with mpirun.
 
@@ -44,6 +45,42 @@ struct Report {
 };
 
 }  // namespace
+
+TEST_CASE("the set of a tile's ranks equals a set of integers, for few and for many ranks") {
+  std::mt19937 random(3);
+  for (const int ranks : {2, 63, 64, 65, 130, 1024, detail::most_ranks}) {
+    std::uniform_int_distribution<int> any(0, ranks - 1), kind(0, 40), low(0, std::min(ranks, 64) - 1);
+    detail::TileLocation where;
+    std::set<int> expected;
+    CHECK(where.holder() == -1);
+    for (int step = 0; step < 3000; ++step) {
+      const int rank = step % 3 == 0 ? low(random) : any(random), what = kind(random);
+      if (what == 0) {
+        where.written_at(rank);
+        expected = {rank};
+      } else if (what == 1) {
+        where.written_by_all(rank);
+        for (int r = 0; r < ranks; ++r) expected.insert(r);
+      } else if (what < 8) {
+        where.remove(rank, ranks);
+        expected.erase(rank);
+      } else {
+        where.add(rank, ranks);
+        expected.insert(rank);
+      }
+      for (const int r : {rank, any(random), low(random), 0, ranks - 1}) REQUIRE(where.at(r) == expected.contains(r));
+      REQUIRE((where.everywhere() == (std::ssize(expected) == ranks)));
+    }
+    for (int r = 0; r < ranks; ++r) where.add(r, ranks);
+    CHECK(where.everywhere());
+    where.set_place(ranks - 1);
+    CHECK(where.place() == ranks - 1);
+    where.written_at(ranks - 1);
+    CHECK((where.holder() == ranks - 1 && where.at(ranks - 1) && !where.at(0) && !where.everywhere()));
+    where.written_at(-1);
+    CHECK((where.holder() == -1 && !where.at(ranks - 1)));
+  }
+}
 
 TEST_CASE("several ranks compute the results of one process", "[ranks]") {
   require_ranks();

@@ -5,6 +5,7 @@
 #include "tools/app/sizes.hpp"
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/data.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -123,8 +124,9 @@ RuntimeOptions CommonOptions::runtime() const {
   if (!scheduler.empty()) options.scheduler = scheduler;
   if (!grid.empty()) {
     const std::vector<index_t> sizes = parse_sizes("--grid", grid, "PxQ", 2);
-    if (sizes.size() != 2 || sizes[0] > 64 || sizes[1] > 64)
-      throw ArgumentError("tesela", "--grid", grid + " is not PxQ, of 64 processes at most");
+    if (sizes.size() != 2 || sizes[0] > detail::most_ranks || sizes[1] > detail::most_ranks)
+      throw ArgumentError("tesela", "--grid",
+                          fmt::format("{} is not PxQ, of {} processes at most", grid, detail::most_ranks));
     options.grid = {static_cast<int>(sizes[0]), static_cast<int>(sizes[1])};
   }
   if (streams > 0)
