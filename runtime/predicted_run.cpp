@@ -126,10 +126,11 @@ class Schedule {
     if (gpu) it->second.gpu = found(true);
     if (core) it->second.core = found(false);
     const auto number_of_cores = static_cast<double>(cores_);  // as Graph::Impl::suits_a_core
-    if (gpu && core && it->second.core->seconds > 2 * number_of_cores * it->second.gpu->seconds) it->second.core.reset();
+    if (gpu && core && it->second.core->seconds > 2 * number_of_cores * it->second.gpu->seconds)
+      it->second.core.reset();
     run_.trace.colors[task.codelet->name()] = task.codelet->color();
-    run_.trace.models.push_back({task.codelet->name(), task.footprint, core ? found(false).seconds : 0,
-                                 gpu ? it->second.gpu->seconds : 0});
+    run_.trace.models.push_back(
+        {task.codelet->name(), task.footprint, core ? found(false).seconds : 0, gpu ? it->second.gpu->seconds : 0});
     return it->second;
   }
 
@@ -239,7 +240,8 @@ class Schedule {
     }
     std::stable_sort(trace.tasks.begin(), trace.tasks.end(), [](auto& a, auto& b) { return a.start < b.start; });
     for (std::size_t w = 0; w < workers_.size(); ++w)
-      trace.workers[static_cast<int>(w)] = is_gpu(w) ? "CUDA " + std::to_string(w - cores_) : "CPU " + std::to_string(w);
+      trace.workers[static_cast<int>(w)] =
+          is_gpu(w) ? "CUDA " + std::to_string(w - cores_) : "CPU " + std::to_string(w);
     for (std::size_t from = 0; from < memories_; ++from)
       for (std::size_t to = 0; to < memories_; ++to) {
         LinkUse use = link(from, to).use;

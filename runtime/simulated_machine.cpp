@@ -104,6 +104,25 @@ std::string platform(const SimulatedMachine& machine, const std::vector<std::str
 
 }  // namespace
 
+std::vector<LinkSpeed> read_links(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!file || !std::getline(file, line)) throw FileError(path, "cannot be read");
+  if (line != heading_of_links) throw FileError(path, std::string("line 1 is not ") + heading_of_links);
+  std::vector<LinkSpeed> links;
+  for (int number = 2; std::getline(file, line); ++number) {
+    std::istringstream fields(line);
+    LinkSpeed link;
+    char comma = 0;
+    if (!std::getline(fields, link.from, ',') || !std::getline(fields, link.to, ',') ||
+        !(fields >> link.bytes_per_second >> comma >> link.seconds) || comma != ',' || !fields.eof() ||
+        !(link.bytes_per_second > 0) || !(link.seconds >= 0))
+      throw FileError(path, "line " + std::to_string(number) + " is not two memories, a speed and a time");
+    links.push_back(std::move(link));
+  }
+  return links;
+}
+
 std::vector<LinkSpeed> measured_links(const Runtime& runtime) {
   std::vector<LinkSpeed> links;
   require(runtime.state()->alive, "measured_links", "runtime", "has ended");

@@ -15,6 +15,11 @@ struct LinkSpeed {
   double seconds = 0;           ///< time of an empty one
 };
 
+/// First line of a file of links.
+inline constexpr const char* heading_of_links = "from,to,bytes_per_second,seconds";
+/// Reads a CSV file with a line for each link. Throws FileError for an unreadable file or a wrong line.
+std::vector<LinkSpeed> read_links(const std::string& path);
+
 /// Returns the speeds of the links that StarPU measured.
 std::vector<LinkSpeed> measured_links(const Runtime& runtime);
 

@@ -143,6 +143,7 @@ void RuntimeState::limit_received(int receiver) {
       kib -= oldest.kib;
     else
       copies.push(oldest);
+    if (copies.size() > 0) __builtin_prefetch(&versions[copies.front().slot]);  // for the next call
   }
 }
 

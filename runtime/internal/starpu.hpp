@@ -30,6 +30,7 @@ template <class T>
 class Queue {
  public:
   std::size_t size() const { return elements_.size() - first_; }
+  const T& front() const { return elements_[first_]; }
   void push(const T& element) { elements_.push_back(element); }
   T pop() {
     const T element = elements_[first_++];

@@ -1,7 +1,7 @@
 #include "tests/support/process.hpp"
 #include "tests/support/test.hpp"
-#include "tools/bench/harness/chart.hpp"
 #include "tools/bench/harness/published.hpp"
+#include "tools/bench/harness/row_chart.hpp"
 
 #include <map>
 #include <set>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tools/bench/harness/chart.hpp"
 #include "tools/bench/harness/row.hpp"
+#include "tools/bench/harness/row_chart.hpp"
 #include <tesela/runtime/types.hpp>
 
 #include <string>

@@ -3,8 +3,8 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/report.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/bench/harness/chart.hpp"
 #include "tools/bench/harness/published.hpp"
+#include "tools/bench/harness/row_chart.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>

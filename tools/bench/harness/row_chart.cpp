@@ -1,4 +1,4 @@
-#include "tools/bench/harness/chart.hpp"
+#include "tools/bench/harness/row_chart.hpp"
 
 #include <fmt/format.h>
 

@@ -79,8 +79,8 @@ std::string output_of(const std::string& program, const std::vector<std::string>
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   pid_t child = -1;
-  const int error = posix_spawn(&child, program.c_str(), &actions, nullptr, pointers(arguments).data(),
-                                pointers(environment_texts).data());
+  const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, pointers(arguments).data(),
+                                 pointers(environment_texts).data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   std::string text;

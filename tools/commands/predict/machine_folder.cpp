@@ -7,31 +7,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 namespace tesela::cli {
 namespace {
-
-constexpr const char* links_heading = "from,to,bytes_per_second,seconds";
-
-std::vector<LinkSpeed> read_links(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!file || !std::getline(file, line)) throw FileError(path, "cannot be read");
-  if (line != links_heading) throw FileError(path, fmt::format("line 1 is not {}", links_heading));
-  std::vector<LinkSpeed> links;
-  for (int number = 2; std::getline(file, line); ++number) {
-    std::istringstream fields(line);
-    LinkSpeed link;
-    char comma = 0;
-    if (!std::getline(fields, link.from, ',') || !std::getline(fields, link.to, ',') ||
-        !(fields >> link.bytes_per_second >> comma >> link.seconds) || comma != ',' || !fields.eof() ||
-        !(link.bytes_per_second > 0) || !(link.seconds >= 0))
-      throw FileError(path, fmt::format("line {} is not two memories, a speed and a time", number));
-    links.push_back(std::move(link));
-  }
-  return links;
-}
 
 void write_text(const std::string& path, const std::string& text) {
   AtomicFile file(path);
@@ -71,7 +49,7 @@ void write_machine(const MachineFolder& machine) {
   std::error_code error;
   std::filesystem::create_directories(machine.path, error);
   if (error) throw FileError(machine.path, error.message());
-  std::string links = std::string(links_heading) + '\n';
+  std::string links = std::string(heading_of_links) + '\n';
   for (const LinkSpeed& link : machine.links)
     links += fmt::format("{},{},{:.6g},{:.6g}\n", link.from, link.to, link.bytes_per_second, link.seconds);
   write_text(in_folder(machine.path, "machine.json"), machine.about.dump(2) + '\n');

@@ -8,9 +8,12 @@ namespace tesela::cli {
 /// Options of `tesela predict`.
 struct PredictOptions {
   std::vector<std::string> command;  ///< words after --; "record" comes first for a recording
-  std::string machine, json_path;
-  std::string gpus, cores, schedulers;  ///< lists
-  std::string out, name, note;          ///< of a recording
+  std::string machine, json_path, plot_path;
+  std::string gpus, cores, schedulers, hosts;  ///< lists
+  std::string link;                            ///< between hosts: GB/s, or GB/s and µs
+  bool weak = false;                           ///< also problems that grow with the workers
+  std::string out, name, note;                 ///< of a recording
+  bool program = false;                        ///< of a recording: the words are any program with its arguments
   bool quiet = false;
 };
 

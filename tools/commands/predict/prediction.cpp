@@ -3,6 +3,7 @@
 #include "tools/commands/predict/child.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/runtime.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -68,25 +69,58 @@ void require_workers(const MachineFolder& machine, int gpus, int cores) {
   require(gpus + cores > 0, "predict", "--cores", "0 without a GPU: no worker runs the tasks");
 }
 
-Prediction predict(const std::vector<std::string>& command, const MachineFolder& machine, int gpus, int cores,
-                   const std::string& scheduler) {
-  const ScratchFolder scratch;
+void require_scheduler(const std::string& name) {
+  const std::vector<std::string> all = Runtime::schedulers();
+  require(name.empty() || std::find(all.begin(), all.end(), name) != all.end(), "predict", "--sched", "'", name,
+          "' is not one of: ", fmt::format("{}", fmt::join(all, " ")));
+}
+
+namespace {
+
+/// Returns the report of the command in the simulator, with further variables.
+nlohmann::json simulate(const std::vector<std::string>& command, const MachineFolder& machine, int gpus, int cores,
+                        const std::string& scheduler, const Environment& further) {
   const SimulatedMachine simulated{.cores = cores,
                                    .gpus = gpus,
                                    .gpu_bytes = machine.about["gpu_bytes"].get<double>(),
                                    .int8 = machine.about.value("int8", false),
                                    .scheduler = scheduler,
                                    .links = machine.links};
+  const ScratchFolder scratch;
+  Environment variables = prepare_simulation(simulated, scratch.path(), machine.times_path());
+  variables.insert(variables.end(), further.begin(), further.end());
   std::vector<std::string> words = command;
   words.insert(words.end(), {"--json", "-"});
-  const std::string text =
-      output_of(simulator(), words, prepare_simulation(simulated, scratch.path(), machine.times_path()));
+  const std::string text = output_of(simulator(), words, variables);
   try {
-    Prediction prediction{gpus, cores, nlohmann::json::parse(text)};
-    if (prediction.report.contains("simulation")) return prediction;
+    nlohmann::json report = nlohmann::json::parse(text);
+    if (report.contains("simulation")) return report;
   } catch (const nlohmann::json::exception&) {
   }
   throw EnvironmentError("predict: " + command.front() + " ran no graph of tasks in the simulator");
+}
+
+}  // namespace
+
+Prediction predict(const std::vector<std::string>& command, const MachineFolder& machine, int gpus, int cores,
+                   const std::string& scheduler) {
+  return {gpus, cores, simulate(command, machine, gpus, cores, scheduler, {})};
+}
+
+double bytes_of_host(const std::vector<std::string>& command, const MachineFolder& machine, int gpus, int cores,
+                     int hosts) {
+  constexpr int most = 8;
+  const int asked = std::min(hosts, most);
+  double bytes = 0;
+  for (int k = 0; k < asked; ++k) {
+    const int rank = static_cast<int>(static_cast<std::int64_t>(k) * hosts / asked);
+    const nlohmann::json report =
+        simulate(command, machine, gpus, cores, "",
+                 {{"STARPU_MPI_FAKE_RANK", std::to_string(rank)}, {"STARPU_MPI_FAKE_SIZE", std::to_string(hosts)}});
+    const nlohmann::json& use = report.at("ranks").at(0);
+    bytes = std::max({bytes, use.at("bytes_sent").get<double>(), use.at("bytes_received").get<double>()});
+  }
+  return bytes;
 }
 
 }  // namespace tesela::cli

@@ -14,6 +14,7 @@ struct Prediction {
   int gpus, cores;
   nlohmann::json report;
   double seconds() const { return report.at("seconds").at("compute").get<double>(); }
+  double rate() const { return report.at("gflops").get<double>(); }  ///< GFLOP/s
   double task_seconds() const { return report.at("simulation").at("task_s").get<double>(); }
   /// Share of the tasks' time that comes from shapes without a measured time.
   double interpolated() const {
@@ -30,6 +31,9 @@ void require_free_workers(const std::vector<std::string>& command);
 /// Throws ArgumentError if the machine has fewer GPUs or cores.
 void require_workers(const MachineFolder& machine, int gpus, int cores);
 
+/// Throws ArgumentError for an unknown scheduler; an empty name is the default one.
+void require_scheduler(const std::string& name);
+
 /// Returns the cores that run tasks next to these GPUs, as a Runtime chooses them: all but the GPUs' drivers and one.
 int suitable_cores(const MachineFolder& machine, int gpus);
 
@@ -38,5 +42,10 @@ int suitable_cores(const MachineFolder& machine, int gpus);
 /// Throws   EnvironmentError without a simulator or if the command runs no graph, ChildFailed if the command fails.
 Prediction predict(const std::vector<std::string>& command, const MachineFolder& machine, int gpus, int cores,
                    const std::string& scheduler);
+
+/// Returns the bytes that a host sends or receives if hosts with these workers share the command's tiles, a rank each:
+/// the most of up to eight hosts, which insert the tasks and run none. Throws as predict() does.
+double bytes_of_host(const std::vector<std::string>& command, const MachineFolder& machine, int gpus, int cores,
+                     int hosts);
 
 }  // namespace tesela::cli

@@ -7,6 +7,7 @@
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <fmt/chrono.h>
@@ -122,14 +123,21 @@ std::vector<LinkSpeed> links_here(const Environment& variables) {
 
 int record_machine(const PredictOptions& o) {
   std::vector<std::string> words(o.command.begin() + 1, o.command.end());
-  require_simulable(words);
+  if (!o.program) require_simulable(words);
+  require(!words.empty(), "predict record", "PROGRAM", "is missing: write it after --, such as -- python3 mine.py");
   MachineFolder folder{.path = o.out};
   if (is_machine(o.out)) folder = read_machine(o.out);
   const std::string command = settled(words);
   describe(folder, o);
-  if (!has_word(words, "--no-check")) words.emplace_back("--no-check");
-  words.insert(words.end(), {"--json", "-"});
-  if (!has_word(words, "--repeat") && !has_word(words, "-r")) words.insert(words.end(), {"--repeat", "3"});
+  std::string program = program_beside_this("tesela");
+  if (o.program) {
+    program = words.front();
+    words.erase(words.begin());
+  } else {
+    if (!has_word(words, "--no-check")) words.emplace_back("--no-check");
+    words.insert(words.end(), {"--json", "-"});
+    if (!has_word(words, "--repeat") && !has_word(words, "-r")) words.insert(words.end(), {"--repeat", "3"});
+  }
 
   const ScratchFolder scratch;
   const Environment variables = recording_environment(scratch.path(), host);
@@ -137,7 +145,8 @@ int record_machine(const PredictOptions& o) {
   std::vector<nlohmann::json> reports;
   int rounds = 0;
   do {
-    reports.push_back(nlohmann::json::parse(output_of(program_beside_this("tesela"), words, variables)));
+    const std::string printed = output_of(program, words, variables);
+    if (!o.program) reports.push_back(nlohmann::json::parse(printed));
     recorded = modelled_times(scratch.path(), host);
     ++rounds;
     if (!o.quiet)
@@ -147,7 +156,7 @@ int record_machine(const PredictOptions& o) {
   if (recorded.empty())
     throw EnvironmentError("predict record: this command ran no task of a graph, so there is nothing to record");
   folder.links = links_here(variables);
-  add_measured(folder.about, measured(command, reports));
+  if (!o.program) add_measured(folder.about, measured(command, reports));
   const index_t added = merge(folder.times, recorded);
   write_machine(folder);
   if (o.quiet) return done;

@@ -191,11 +191,16 @@ int run_tuning(const Options& o) {
           "'", o.command.front(), "' cannot be tuned: it is not one of qr, cholesky, lu");
   for (const std::string& word : o.command)
     require(word != "--tile" && word != "-t", "tune", "COMMAND", "has ", word, ": tune chooses the tile");
-  require(!o.machine.empty(), "tune", "--machine", "is missing: name the folder of a machine");
+  require(!o.machine.empty(), "tune", "--machine",
+          "is missing: name the folder of a machine, or record this one with `tesela predict record --out FOLDER -- "
+          "COMMAND`");
   const MachineFolder machine = read_machine(o.machine);
   const int gpus = o.gpus >= 0 ? o.gpus : machine.gpus(),
             cores = o.cores >= 0 ? o.cores : suitable_cores(machine, gpus);
   require_workers(machine, gpus, cores);
+  if (o.measure || o.apply)
+    require(machine.about.value("processor", "") == describe_machine().cpu_model, "tune",
+            o.apply ? "--apply" : "--measure", o.machine, " describes another machine than this one");
   Search search(o, machine, gpus, cores);
   std::vector<Candidate> all = search.run();
   const Candidate standard = search.standard();
@@ -205,8 +210,6 @@ int run_tuning(const Options& o) {
   for (Candidate& c : all)
     if (best.size() < shown || is_standard(c)) best.push_back(&c);
   if (o.measure || o.apply) {
-    require(machine.about.value("processor", "") == describe_machine().cpu_model, "tune",
-            o.apply ? "--apply" : "--measure", o.machine, " describes another machine than this one");
     measure(o, best);
     std::stable_sort(best.begin(), best.end(), [](auto* a, auto* b) { return *a->measured < *b->measured; });
   }
@@ -254,7 +257,9 @@ const Command tune_command(
       app.add_option("--gpus", o->gpus, "GPUs (default: the machine's)")->transform(non_negative());
       app.add_option("--cores", o->cores, "CPU workers (default: as the machine would choose)")
           ->transform(non_negative());
-      app.add_option("--budget", o->budget, "seconds of the search")->capture_default_str();
+      app.add_option("--budget", o->budget, "seconds of the search")
+          ->transform(positive_up_to(1e9))
+          ->capture_default_str();
       app.add_flag("--measure", o->measure, "run the three best and the default here, and rank them by that time");
       app.add_flag(
           "--apply", o->apply,

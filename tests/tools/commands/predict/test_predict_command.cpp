@@ -17,10 +17,13 @@ namespace {
 
 const std::string two_cores = TESELA_TEST_DATA "/../../docs/machines/two-cores";
 
+bool has_simulator() {
+  return std::filesystem::exists(std::filesystem::path(test::tesela()).parent_path() / "tesela-simulated");
+}
+
 /// Skips the test in a build without the simulator.
 void require_simulator() {
-  if (!std::filesystem::exists(std::filesystem::path(test::tesela()).parent_path() / "tesela-simulated"))
-    SKIP("no tesela-simulated: scripts/setup --simgrid was not run");
+  if (!has_simulator()) SKIP("no tesela-simulated: scripts/setup --simgrid was not run");
 }
 
 nlohmann::json runs_of(const Words& options, const Words& command) {
@@ -125,36 +128,86 @@ TEST_CASE("GPUs are predicted without one: tasks, transfers and speed-up") {
   CHECK(among_gpus);
 }
 
-TEST_CASE("a prediction that cannot be made is an error that says why") {
-  require_simulator();
-  const auto message = [](const Words& words, int code) {
-    const Outcome run = run_tesela(Words{"predict"} + words);
-    CAPTURE(words, run.out, run.err);
-    CHECK(run.code == code);
-    CHECK(run.out.empty());
-    return run.err;
-  };
-  const Words qr{"--", "qr", "--n", "512"};
+namespace {
+
+/// Returns the message of `tesela predict` that fails with this code.
+std::string message(const Words& words, int code, const char* command = "predict") {
+  const Outcome run = run_tesela(Words{command} + words);
+  CAPTURE(words, run.out, run.err);
+  CHECK(run.code == code);
+  CHECK(run.out.empty());
+  return run.err;
+}
+
+const Words qr{"--", "qr", "--n", "512"};
+
+}  // namespace
+
+TEST_CASE("wrong arguments are errors with and without a simulator, and name what to record") {
   const TemporaryFolder folder;
   CHECK_THAT(message(on(folder / "nowhere") + qr, 2), ContainsSubstring("tesela predict record --out"));
   CHECK_THAT(message(on(two_cores) + Words{"--gpus", "1"} + qr, 2),
              ContainsSubstring("--gpus: 1: ") && ContainsSubstring("has 0"));
   CHECK_THAT(message(on(two_cores) + Words{"--cores", "3"} + qr, 2), ContainsSubstring("has 2"));
   CHECK_THAT(message(on(two_cores) + Words{"--cores", "0"} + qr, 2), ContainsSubstring("no worker"));
-  CHECK_THAT(message(on(two_cores) + Words{"--sched", "wrong"} + qr, 3), ContainsSubstring("wrong"));
+  CHECK_THAT(message(on(two_cores) + Words{"--sched", "lws,wrong"} + qr, 2), ContainsSubstring("'wrong'"));
+  CHECK_THAT(message(on(two_cores) + Words{"--weak", "--", "qr", "--a", "A.npy"}, 2), ContainsSubstring("--n N"));
+  CHECK_THAT(message(on(two_cores) + Words{"--plot", folder / "one.svg"} + qr, 2),
+             ContainsSubstring("several numbers"));
   CHECK_THAT(message(on(two_cores) + Words{"--", "eig", "--n", "100"}, 2), ContainsSubstring("depends on values"));
   CHECK_THAT(message(on(two_cores) + Words{"--", "ols", "--m", "100", "--n", "10"}, 2),
              ContainsSubstring("--method tall-skinny alone"));
   CHECK_THAT(message(on(two_cores) + qr + Words{"--sched", "lws"}, 2), ContainsSubstring("write --sched before --"));
   CHECK_THAT(message(on(two_cores) + qr + Words{"--out-r", "R.npy"}, 2), ContainsSubstring("--out-r"));
+  invent_machine(folder / "poor");
+  put(folder / "poor/links.csv", "from,to,bytes_per_second,seconds\nRAM,GPU0,1e9,1e-6\n");
+  CHECK_THAT(message(on(folder / "poor") + Words{"--gpus", "1"} + qr, 2),
+             ContainsSubstring("from GPU0 to RAM is missing"));
+  put(folder / "poor/kernels.csv", "kernel\n");
+  CHECK_THAT(message(on(folder / "poor") + qr, 2), ContainsSubstring("kernels.csv"));
+  CHECK_THAT(message(on(folder / "nowhere") + qr, 2, "tune"), ContainsSubstring("tesela predict record --out"));
+  CHECK_THAT(message(on(two_cores) + Words{"--gpus", "1"} + qr, 2, "tune"), ContainsSubstring("predict record"));
+  CHECK_THAT(message(on(two_cores) + Words{"--budget", "0"} + qr, 2, "tune"), ContainsSubstring("--budget"));
+  CHECK_THAT(message(on(two_cores) + qr + Words{"--tile", "64"}, 2, "tune"), ContainsSubstring("chooses the tile"));
+  CHECK_THAT(message(on(folder / "poor") + Words{"--apply"} + qr, 2, "tune"), ContainsSubstring("kernels.csv"));
+  invent_machine(folder / "other");
+  CHECK_THAT(message(on(folder / "other") + Words{"--apply"} + qr, 2, "tune"), ContainsSubstring("another machine"));
+}
+
+TEST_CASE("without the simulator right arguments end with the commands that build it") {
+  if (has_simulator()) SKIP("this build has the simulator");
+  for (const char* command : {"predict", "tune"})
+    CHECK_THAT(message(on(two_cores) + qr, 3, command), ContainsSubstring("scripts/setup --simgrid"));
+}
+
+TEST_CASE("a command that depends on values, and a kernel without times, are errors of the simulation") {
+  require_simulator();
+  const TemporaryFolder folder;
   CHECK_THAT(message(on(two_cores) + Words{"--", "lu", "--n", "1024", "--tile", "256", "--rhs", "1"}, 3),
              ContainsSubstring("depends on the values") && ContainsSubstring("simulation"));
   invent_machine(folder / "poor");
   put(folder / "poor/kernels.csv", to_csv({{"tesela_gemm", false, 1, 1e6, 1e6, 1e-3, 0, 10}}));
   CHECK_THAT(message(on(folder / "poor") + Words{"--gpus", "0"} + qr, 3),
              ContainsSubstring("has no times of kernel 'geqrt'") && ContainsSubstring("predict record"));
-  put(folder / "poor/kernels.csv", "kernel\n");
-  CHECK_THAT(message(on(folder / "poor") + qr, 2), ContainsSubstring("kernels.csv"));
+}
+
+TEST_CASE("strong and weak scaling are predicted and drawn") {
+  require_simulator();
+  const TemporaryFolder folder;
+  invent_machine(folder / "invented");
+  const std::string picture = folder / "scaling.svg";
+  const auto runs = runs_of(on(folder / "invented") + Words{"--gpus", "1,2,8", "--weak", "--plot", picture},
+                            {"gemm", "--n", "2048", "--tile", "256"});
+  REQUIRE(runs.size() == 6);
+  CHECK(runs[2]["command"] == nlohmann::json{"gemm", "--n", "2048", "--tile", "256"});
+  CHECK(runs[5]["command"] == nlohmann::json{"gemm", "--n", "4096", "--tile", "256"});  // eight times the work
+  CHECK(runs[3]["seconds"] == runs[0]["seconds"]);
+  CHECK(runs[5]["efficiency"].get<double>() ==
+        Approx(runs[5]["gflops"].get<double>() / runs[0]["gflops"].get<double>() / 8));
+  CHECK(runs[5]["efficiency"] > runs[2]["efficiency"]);
+  const std::string drawn = contents(picture);
+  for (const char* text : {"strong scaling", "weak scaling, bound", "proportional", "GPUs", "GFLOP/s"})
+    CHECK_THAT(drawn, ContainsSubstring(text));
 }
 
 TEST_CASE("this machine is recorded into a folder that predicts it") {
@@ -179,6 +232,16 @@ TEST_CASE("this machine is recorded into a folder that predicts it") {
   CHECK(about["name"] == "mine");
   CHECK(about["measured"].size() == 2);
   CHECK(run_tesela({"predict", "record", "--", "gemm"}).code == 2);
+  CHECK(run_tesela({"predict", "record", "--out", machine, "--program", "--", "no-such-program"}).code == 3);
+  const Outcome program =  // any program: the kernels of its tasks, without a measured time of the run
+      run_tesela(Words{"predict", "record", "--out", folder / "program", "--program", "--", test::tesela()} + gemm);
+  CAPTURE(program.out, program.err);
+  REQUIRE(program.code == 0);
+  const std::vector<KernelTime> of_program = read_kernel_times(folder / "program/kernels.csv");
+  CHECK(std::any_of(of_program.begin(), of_program.end(), [&](const KernelTime& t) {
+    return t.kernel == "tesela_gemm" && t.shape == product->shape && t.samples >= 10;
+  }));
+  CHECK_FALSE(nlohmann::json::parse(std::ifstream(folder / "program/machine.json")).contains("measured"));
   require_simulator();
   const auto run = runs_of(on(machine) + Words{"--gpus", "0"}, {"gemm", "--n", "512", "--tile", "128"})[0];
   CHECK(run["measured_s"] == about["measured"][1]["seconds"]);

@@ -1,4 +1,4 @@
-#include "tools/bench/harness/chart.hpp"
+#include "tools/app/chart.hpp"
 
 #include <tesela/runtime/errors.hpp>
 
