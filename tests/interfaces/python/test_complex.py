@@ -356,6 +356,44 @@ def test_eigh_refuses_what_is_not_hermitian_and_finds_nan():
 
 
 @TYPES
+@pytest.mark.parametrize("n", [1, 2, 5, 70, 300])
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("kind", [1, 2, 3])
+def test_eigh_of_pairs(dtype, n, lower, kind):
+    a, b = hermitian(n, dtype) - 3 * np.eye(n, dtype=dtype), hermitian(n, dtype) / 8
+    keep = np.tril if lower else np.triu
+    w, v = tesela.eigh(keep(a), keep(b), lower=lower, type=kind)
+    expected = scipy.linalg.eigh(a.astype(np.complex128), b.astype(np.complex128), type=kind, eigvals_only=True)
+    eps, condition = np.finfo(dtype).eps, np.linalg.cond(b.astype(np.complex128))
+    assert w.dtype == a.real.dtype and v.dtype == dtype
+    norm = np.abs(expected).max()
+    assert np.abs(w - expected).max() <= 20 * np.sqrt(n) * eps * condition * norm
+    left, right = {1: (a @ v, b @ v), 2: (a @ (b @ v), v), 3: (b @ (a @ v), v)}[kind]
+    scale = np.linalg.norm(a, 2) * np.linalg.norm(b, 2) * np.linalg.norm(v, 2) + norm * np.linalg.norm(right, 2)
+    assert np.linalg.norm(left - right * w, axis=0).max() <= 30 * np.sqrt(n) * eps * condition * scale
+    dual = np.linalg.solve(b, v) if kind == 3 else b @ v
+    close(v.conj().T @ dual, np.eye(n), dtype, 30 * condition)
+    if n > 1:  # a real a or b
+        real = np.asfortranarray(b.real)
+        few = tesela.eigh(a, real, type=kind, subset_by_index=(0, 1), eigvals_only=True)
+        known = scipy.linalg.eigh(a.astype(np.complex128), real, type=kind, eigvals_only=True)
+        assert np.abs(few - known[:2]).max() <= 20 * np.sqrt(n) * eps * condition * np.abs(known).max()
+
+
+def test_eigh_of_pairs_refuses_what_is_not_hermitian_and_finds_nan():
+    a, b = hermitian(4), hermitian(4)
+    b[2, 2] += 1j
+    with pytest.raises(ValueError, match=r"B.*\[2, 2\]"):
+        tesela.eigh(a, b)
+    b = hermitian(4)
+    b[3, 1] = complex(0, np.nan)
+    with pytest.raises(np.linalg.LinAlgError, match=r"b\[3, 1\]"):
+        tesela.eigh(a, b)
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        tesela.eigh(a, -a)
+
+
+@TYPES
 @pytest.mark.parametrize("n, k", [(1, 1), (2, 3), (50, 1), (50, 7), (3000, 1), (700, 40), (200000, 1)])
 @pytest.mark.parametrize("dominant", [True, False])
 @pytest.mark.parametrize("many", [False, True])
@@ -394,7 +432,6 @@ def test_periodic_and_singular_tridiagonal_systems():
 
 
 REAL_ONLY = {
-    "eigh of a pair": lambda a: tesela.eigh(a, np.eye(2)),
     "randomized_svd": lambda a: tesela.randomized_svd(a, 1),
     "lu": tesela.lu,
     "inv of a symmetric matrix": lambda a: tesela.inv(a, assume_a="sym"),
