@@ -1,8 +1,11 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack_hermitian.hpp>
 
+#include <complex>
 #include <cstddef>
+#include <vector>
 
 extern "C" {
 #define TESELA_LAPACK(t, T)                                                                                            \
@@ -13,9 +16,11 @@ extern "C" {
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
-#define TESELA_LAPACK(t, T, R)                                                \
-  void t##potrf_(const char*, const int*, T*, const int*, int*, std::size_t); \
-  void t##pstrf_(const char*, const int*, T*, const int*, int*, int*, const R*, R*, int*, std::size_t);
+#define TESELA_LAPACK(t, T, R)                                                                                         \
+  void t##potrf_(const char*, const int*, T*, const int*, int*, std::size_t);                                          \
+  void t##pstrf_(const char*, const int*, T*, const int*, int*, int*, const R*, R*, int*, std::size_t);                \
+  void t##hegvd_(const int*, const char*, const char*, const int*, T*, const int*, T*, const int*, R*, T*, const int*, \
+                 R*, const int*, int*, const int*, int*, std::size_t, std::size_t);
 TESELA_LAPACK(c, std::complex<float>, float)
 TESELA_LAPACK(z, std::complex<double>, double)
 #undef TESELA_LAPACK
@@ -46,6 +51,27 @@ int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool 
   });
 }
 
+template <class Real>
+int sygvd(int kind, index_t n, std::complex<Real>* a, index_t lda, std::complex<Real>* b, index_t ldb, Real* w,
+          bool vectors) {
+  using T = std::complex<Real>;
+  if (n == 0) return 0;
+  const int size = narrow("hegvd", n), ld = narrow("hegvd", lda), ld_b = narrow("hegvd", ldb);
+  if (vectors) require_workspace("hegvd", n);
+  Real numbers = 0;
+  std::vector<Real> more;  // the real workspace
+  return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
+    int info = 0;
+    const char* const job = vectors ? "V" : "N";
+    Real* const space = lwork < 0 ? &numbers : more.data();
+    const int count = lwork < 0 ? -1 : static_cast<int>(more.size());
+    by_type<T, nullptr, nullptr, chegvd_, zhegvd_>(&kind, job, "U", &size, a, &ld, b, &ld_b, w, work, &lwork, space,
+                                                   &count, iwork, &liwork, &info, 1, 1);
+    more.resize(static_cast<std::size_t>(numbers + numbers / 1024) + 1);
+    return info;
+  });
+}
+
 template <class T>
 index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, real_t<T> tolerance) {
   const int size = narrow("pstrf", n), ld = narrow("pstrf", lda);
@@ -71,5 +97,7 @@ TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 template int sygvd(int, index_t, float*, index_t, float*, index_t, float*, bool);
 template int sygvd(int, index_t, double*, index_t, double*, index_t, double*, bool);
+template int sygvd(int, index_t, std::complex<float>*, index_t, std::complex<float>*, index_t, float*, bool);
+template int sygvd(int, index_t, std::complex<double>*, index_t, std::complex<double>*, index_t, double*, bool);
 
 }  // namespace tesela::lapack

@@ -2,6 +2,7 @@
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack_svd.hpp>
 
+#include <complex>
 #include <cstddef>
 
 extern "C" {
@@ -15,6 +16,12 @@ extern "C" {
                  const int*, T*, const int*, T*, int*, std::size_t);
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
+#undef TESELA_LAPACK
+#define TESELA_LAPACK(t, T)                                                                                           \
+  void t##gesdd_(const char*, const int*, const int*, std::complex<T>*, const int*, T*, std::complex<T>*, const int*, \
+                 std::complex<T>*, const int*, std::complex<T>*, const int*, T*, int*, int*, std::size_t);
+TESELA_LAPACK(c, float)
+TESELA_LAPACK(z, double)
 #undef TESELA_LAPACK
 }
 
@@ -32,18 +39,27 @@ void require_workspace(const char* routine, index_t squares, index_t k) {
 }  // namespace
 
 template <class T>
-int gesdd(SingularVectors vectors, index_t m, index_t n, T* a, index_t lda, T* s, T* u, index_t ldu, T* vt,
+int gesdd(SingularVectors vectors, index_t m, index_t n, T* a, index_t lda, real_t<T>* s, T* u, index_t ldu, T* vt,
           index_t ldvt) {
   if (m == 0 || n == 0) return 0;
   if (vectors != SingularVectors::none) require_workspace("gesdd", 5, std::min(m, n));
   const char* const job = vectors == SingularVectors::none ? "N" : vectors == SingularVectors::all ? "A" : "S";
   const int rows = narrow("gesdd", m), cols = narrow("gesdd", n), ld = narrow("gesdd", lda),
             ld_u = narrow("gesdd", ldu), ld_vt = narrow("gesdd", ldvt);
-  std::vector<int> integers(static_cast<std::size_t>(8 * std::min(m, n)));
+  const index_t k = std::min(m, n);
+  std::vector<int> integers(static_cast<std::size_t>(8 * k));
+  // The size that LAPACK 3.12 documents for rwork; the one for vectors is the larger of two.
+  const index_t of_vectors = std::max(5 * k * k + 5 * k, 2 * std::max(m, n) * k + 2 * k * k + k);
+  std::vector<real_t<T>> reals(
+      static_cast<std::size_t>(is_complex<T> ? (vectors == SingularVectors::none ? 7 * k : of_vectors) : 0));
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    by_type<T, sgesdd_, dgesdd_>(job, &rows, &cols, a, &ld, s, u, &ld_u, vt, &ld_vt, work, &lwork, integers.data(),
-                                 &info, 1);
+    if constexpr (is_complex<T>)
+      by_type<T, nullptr, nullptr, cgesdd_, zgesdd_>(job, &rows, &cols, a, &ld, s, u, &ld_u, vt, &ld_vt, work, &lwork,
+                                                     reals.data(), integers.data(), &info, 1);
+    else
+      by_type<T, sgesdd_, dgesdd_>(job, &rows, &cols, a, &ld, s, u, &ld_u, vt, &ld_vt, work, &lwork, integers.data(),
+                                   &info, 1);
   });
   return info;
 }
@@ -90,6 +106,12 @@ int lasdq(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t l
   template int bdsdc(index_t, T*, T*, T*, index_t, T*, index_t);                                    \
   template int lasq1(index_t, T*, T*);                                                              \
   template int lasdq(bool, index_t, T*, T*, T*, index_t, T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+#define TESELA_INSTANTIATE(T)                                                                                     \
+  template int gesdd(SingularVectors, index_t, index_t, std::complex<T>*, index_t, T*, std::complex<T>*, index_t, \
+                     std::complex<T>*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

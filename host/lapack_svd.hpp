@@ -1,12 +1,13 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <cstdint>
 
 namespace tesela::lapack {
 
-// LAPACK's singular value decompositions in host memory. T is float or double.
+// LAPACK's singular value decompositions in host memory. T is float or double; gesdd accepts their std::complex, too.
 
 /// Singular vectors that LAPACK computes.
 enum class SingularVectors : std::uint8_t {
@@ -15,14 +16,14 @@ enum class SingularVectors : std::uint8_t {
   all        ///< square U and V
 };
 
-/// Computes A = U diag(s) V^T by divide and conquer (LAPACK gesdd).
+/// Computes A = U diag(s) V^H by divide and conquer (LAPACK gesdd).
 ///
 /// A        m x n; overwritten.
 /// s        min(m, n) values, descending.
 /// u, vt    m x k and k' x n: k = k' = min(m, n), or all m and n; not read without vectors.
 /// Returns  LAPACK's info: positive if the iteration did not converge.
 template <class T>
-int gesdd(SingularVectors vectors, index_t m, index_t n, T* a, index_t lda, T* s, T* u, index_t ldu, T* vt,
+int gesdd(SingularVectors vectors, index_t m, index_t n, T* a, index_t lda, real_t<T>* s, T* u, index_t ldu, T* vt,
           index_t ldvt);
 
 /// Computes B = U diag(d) V^T for an upper bidiagonal B of order n by divide and conquer (LAPACK bdsdc).

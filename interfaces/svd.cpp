@@ -5,21 +5,22 @@
 
 namespace tesela::c {
 
-/// Computes A = U diag(s) V^T, m x n, with k = min(m, n) values, descending (LAPACK gesdd).
+/// Computes A = U diag(s) V^H, m x n, with k = min(m, n) values, descending (LAPACK gesdd).
 ///
-/// jobz     'S' computes the first k columns of U and rows of V^T; 'A' all m and n; 'N' none: u and vt are not used.
+/// jobz     'S' computes the first k columns of U and rows of V^H; 'A' all m and n; 'N' none: u and vt are not used.
 /// A        only read.
 /// s        k numbers.
 /// u, vt    m x k and k x n, or m x m and n x n.
 /// info     > 0: A is not finite, a value overflows, or the iteration did not converge; tesela_error() has the message.
-template <class T>
-Code gesdd(char jobz, index_t m, index_t n, T* a, index_t lda, T* s, T* u, index_t ldu, T* vt, index_t ldvt) {
+template <Number T>
+Code gesdd(char jobz, index_t m, index_t n, T* a, index_t lda, real_t<T>* s, T* u, index_t ldu, T* vt, index_t ldvt) {
   const bool all = jobz == 'A' || jobz == 'a', economic = jobz == 'S' || jobz == 's', some = all || economic;
   if (!some && jobz != 'N' && jobz != 'n')
     throw WrongArgument("jobz", in_quotes(jobz) + " is none of 'S', 'A' and 'N'");
   require_sizes({{"m", m}, {"n", n}});
   const index_t k = std::min(m, n);
-  const Array<T> array("a", a, {m, n}, "lda", lda), values("s", s, k);
+  const Array<T> array("a", a, {m, n}, "lda", lda);
+  const Array<real_t<T>> values("s", s, k);
   const auto left = Array<T>::if_wanted(some, "u", u, {m, all ? m : k}, "ldu", ldu);
   const auto right = Array<T>::if_wanted(some, "vt", vt, {all ? n : k, n}, "ldvt", ldvt);
   require_no_overlap({array, values, left, right});
@@ -29,15 +30,16 @@ Code gesdd(char jobz, index_t m, index_t n, T* a, index_t lda, T* s, T* u, index
                                           : some ? SvdVectors::economic
                                                  : SvdVectors::none});
   if (!found.status.ok()) return failed(1, to_string(found.status));
-  std::transform(found.values.begin(), found.values.end(), s, [](double value) { return static_cast<T>(value); });
+  std::transform(found.values.begin(), found.values.end(), s,
+                 [](double value) { return static_cast<real_t<T>>(value); });
   if (!some) return 0;
   left.take(*found.u);
   for (index_t j = 0; j < right.cols; ++j)
-    for (index_t i = 0; i < right.rows; ++i) vt[i + j * ldvt] = (*found.v)(j, i);
+    for (index_t i = 0; i < right.rows; ++i) vt[i + j * ldvt] = conj((*found.v)(j, i));
   return 0;
 }
 
-/// Computes A_k = U_k diag(s_k) V_k^T for `count` matrices m x n with min(m, n) <= 64 and max(m, n) <= 1024.
+/// Computes A_k = U_k diag(s_k) V_k^H for `count` matrices m x n with min(m, n) <= 64 and max(m, n) <= 1024.
 ///
 /// jobz     as in gesdd.
 /// A        matrix k begins at a + k n lda; only read.
@@ -45,9 +47,9 @@ Code gesdd(char jobz, index_t m, index_t n, T* a, index_t lda, T* s, T* u, index
 /// u, vt    for each matrix as in gesdd: matrix k begins at u + k c ldu, where c is min(m, n) or m, and at vt + k n
 /// ldvt. info     > 0: the number of the first matrix, from 1, that is not finite, overflows, or did not converge;
 ///          tesela_error() has the message. The results of matrices that are not finite are NaN; the others are valid.
-template <class T>
-Code gesdd_batch(char jobz, index_t count, index_t m, index_t n, T* a, index_t lda, T* s, T* u, index_t ldu, T* vt,
-                 index_t ldvt) {
+template <Number T>
+Code gesdd_batch(char jobz, index_t count, index_t m, index_t n, T* a, index_t lda, real_t<T>* s, T* u, index_t ldu,
+                 T* vt, index_t ldvt) {
   const bool all = jobz == 'A' || jobz == 'a', economic = jobz == 'S' || jobz == 's', some = all || economic;
   if (!some && jobz != 'N' && jobz != 'n')
     throw WrongArgument("jobz", in_quotes(jobz) + " is none of 'S', 'A' and 'N'");
@@ -56,7 +58,8 @@ Code gesdd_batch(char jobz, index_t count, index_t m, index_t n, T* a, index_t l
   if (k > largest_svd_batch_side) throw WrongArgument(m < n ? "m" : "n", std::to_string(k) + " is more than 64");
   if (std::max(m, n) > largest_svd_batch_length)
     throw WrongArgument(m < n ? "n" : "m", std::to_string(std::max(m, n)) + " is more than 1024");
-  const Array<T> array("a", a, {m, n * count}, "lda", lda), values("s", s, k * count);
+  const Array<T> array("a", a, {m, n * count}, "lda", lda);
+  const Array<real_t<T>> values("s", s, k * count);
   const auto left = Array<T>::if_wanted(some, "u", u, {m, of_u * count}, "ldu", ldu);
   const auto right = Array<T>::if_wanted(some, "vt", vt, {of_v, n * count}, "ldvt", ldvt);
   require_no_overlap({array, values, left, right});
@@ -70,7 +73,7 @@ Code gesdd_batch(char jobz, index_t count, index_t m, index_t n, T* a, index_t l
     left.take(*found.u);
     for (index_t i = 0; i < count; ++i)
       for (index_t j = 0; j < n; ++j)
-        for (index_t r = 0; r < of_v; ++r) vt[r + (i * n + j) * ldvt] = (*found.v)(j, i * of_v + r);
+        for (index_t r = 0; r < of_v; ++r) vt[r + (i * n + j) * ldvt] = conj((*found.v)(j, i * of_v + r));
   }
   if (found.ok()) return 0;
   return failed(static_cast<Code>(found.failures.front().matrix + 1), to_string(found.failures.front()));
@@ -121,37 +124,45 @@ struct SvdResult {
   AnyArray u, s, vh;
 };
 
+/// Returns the conjugate.
+template <class T>
+HostMatrix<T> conjugated(HostMatrix<T> x) {
+  if constexpr (is_complex<T>)
+    std::transform(x.data(), x.data() + x.size(), x.data(), [](T value) { return conj(value); });
+  return x;
+}
+
 /// Returns (u, s, vh), or s alone; of the `largest` values if given.
 AnyArray svd(const ArrayLike& a_given, Flag full_matrices, Flag compute_uv, std::optional<index_t> largest) {
-  const Argument a("a", a_given);
+  const Argument a("a", a_given, Numbers::complex_too);
   if (a.is_vector()) throw nb::value_error("a must be a matrix");
   SvdOptions options;
   options.vectors = !compute_uv ? SvdVectors::none : full_matrices && !largest ? SvdVectors::all : SvdVectors::economic;
   options.largest = largest;
-  return in_precision({&a}, [&]<class T>(T) -> AnyArray {
+  return in_number_type({&a}, [&]<class T>(T) -> AnyArray {
     Svd<T> found = with_workers(
         [&](const c::Session& session) { return tesela::svd<T>(session, Columns<T>(session, a), options); });
     if (found.status.verdict == SvdStatus::Verdict::not_finite)
       raise_lin_alg_error(element("a", found.status.row, found.status.column) + " is not finite", "not finite",
                           nb::none());
     if (!found.status.ok()) raise_lin_alg_error("svd: " + to_string(found.status), to_string(found.status), nb::none());
-    std::vector<T> values;
-    for (const double value : found.values) values.push_back(static_cast<T>(value));
+    std::vector<real_t<T>> values;
+    for (const double value : found.values) values.push_back(static_cast<real_t<T>>(value));
     const nb::object s = to_python(values, a.place());
     if (!compute_uv) return s;
-    return nb::cast(SvdResult{to_python(std::move(*found.u), a.place()), s,
-                              nb::object(to_python(std::move(*found.v), a.place()).attr("T"))});
+    const nb::object vh = to_python(conjugated(std::move(*found.v)), a.place()).attr("T");
+    return nb::cast(SvdResult{to_python(std::move(*found.u), a.place()), s, vh});
   });
 }
 
-/// Returns (u, s, v) for `count` matrices, one below the other in C order: u is m x (c count), s min(m, n) x count and
-/// v n x (c' count), all in Fortran order; u and v are None without compute_uv. The `result` of a LinAlgError is the
-/// number of the first matrix that failed, from 0.
+/// Returns (u, s, conj(v)) for `count` matrices, one below the other in C order: u is m x (c count), s min(m, n) x
+/// count and v n x (c' count), all in Fortran order; u and v are None without compute_uv. The `result` of a LinAlgError
+/// is the number of the first matrix that failed, from 0.
 nb::tuple svd_batch(const ArrayLike& a_given, index_t count, Flag full_matrices, Flag compute_uv) {
-  const Argument a("a", a_given);
+  const Argument a("a", a_given, Numbers::complex_too);
   const SvdVectors vectors = !compute_uv ? SvdVectors::none : full_matrices ? SvdVectors::all : SvdVectors::economic;
-  return in_precision({&a}, [&]<class T>(T) -> nb::tuple {
-    // The columns of the transpose are A's rows.
+  return in_number_type({&a}, [&]<class T>(T) -> nb::tuple {
+    // The columns of the transpose are A's rows: A^T = conj(V) S conj(U)^H.
     SvdBatch<T> found = with_workers([&](const c::Session& session) {
       return tesela::svd_batch<T>(session, Columns<T>(session, a.transposed()), count, vectors);
     });
@@ -161,7 +172,8 @@ nb::tuple svd_batch(const ArrayLike& a_given, index_t count, Flag full_matrices,
     }
     const nb::object s = to_python(std::move(found.values), a.place());
     if (!found.u) return nb::make_tuple(nb::none(), s, nb::none());
-    return nb::make_tuple(to_python(std::move(*found.v), a.place()), s, to_python(std::move(*found.u), a.place()));
+    return nb::make_tuple(to_python(conjugated(std::move(*found.v)), a.place()), s,
+                          to_python(std::move(*found.u), a.place()));
   });
 }
 

@@ -61,14 +61,15 @@ Code syevr(char jobz, char range, char uplo, index_t n, T* a, index_t lda, real_
   return finish<T>(found, w, options.vectors ? &vectors : nullptr);
 }
 
-/// Solves a generalized eigenproblem with B positive definite (LAPACK sygv and sygvd).
+/// Solves a generalized eigenproblem with B positive definite (LAPACK sygv and sygvd, hegv and hegvd).
 ///
 /// itype    1: A x = lambda B x; 2: A B x = lambda x; 3: B A x = lambda x.
-/// A, B     the lower triangles are read; both are overwritten, with jobz 'V' A by the eigenvectors.
+/// A, B     the lower triangles are read; both are overwritten, with jobz 'V' A by the eigenvectors. Complex diagonals
+///          must be real.
 /// w        the eigenvalues.
 /// info     > 0: A or B is not finite, or B not positive definite; tesela_error() states the place.
-template <class T>
-Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w) {
+template <Number T>
+Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* b, index_t ldb, real_t<T>* w) {
   if (itype < 1 || itype > 3) throw WrongArgument("itype", std::to_string(itype) + " is not 1, 2 or 3");
   GeneralizedEigOptions options;
   options.kind = static_cast<GeneralizedKind>(itype - 1);
@@ -76,10 +77,10 @@ Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* 
   require_triangle("uplo", uplo, 'L');
   require_sizes({{"n", n}});
   const Array<T> array_a("a", a, {n, n}, "lda", lda), array_b("b", b, {n, n}, "ldb", ldb);
-  const Array<T> values("w", w, n);
+  const Array<real_t<T>> values("w", w, n);
   require_no_overlap({array_a, array_b, values});
   const Session session;
-  return finish<T>(generalized_eig(session, array_a, array_b, options), w, &array_a);
+  return finish<T>(generalized_eig<T>(session, array_a, array_b, options), w, &array_a);
 }
 
 }  // namespace tesela::c
@@ -161,15 +162,13 @@ AnyArray eigh(const ArrayLike& a_given, const ArrayLike& b_given, Flag lower, Fl
   options.eig.positions = positions_of(by_index, a.rows());
   options.eig.low = values.low;
   options.eig.high = values.high;
-  if (b && (a.complex() || b->complex())) throw nb::type_error("eigh: complex numbers need b=None");
   return in_number_type({&a, b ? &*b : &a}, [&]<class T>(T) -> AnyArray {
     Pairs<T> pairs = with_workers([&](const c::Session& session) {
       const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && (!b || a.apart({&*b})));
-      if constexpr (!is_complex<T>)
-        if (b) {
-          const auto columns_b = Columns<T>::overwriting(session, *b, overwrite_b);
-          return pairs_of(session, generalized_eig(session, columns_a, columns_b, options), a.place(), !lower);
-        }
+      if (b) {
+        const auto columns_b = Columns<T>::overwriting(session, *b, overwrite_b);
+        return pairs_of<T>(session, generalized_eig<T>(session, columns_a, columns_b, options), a.place(), !lower);
+      }
       return pairs_of<T>(session, symmetric_eig<T>(session, columns_a, options.eig), a.place(), !lower);
     });
     if (!pairs.status.ok())
@@ -191,7 +190,7 @@ Parameters
 a : (n, n) array
     Symmetric or Hermitian; only one triangle is read. A complex diagonal must be real.
 b : (n, n) array, optional
-    Symmetric positive definite, with a real a: a x = w b x (type 1), a b x = w x (2) or b a x = w x (3).
+    Symmetric or Hermitian positive definite: a x = w b x (type 1), a b x = w x (2) or b a x = w x (3).
 lower : bool
     Whether the lower triangle is read, or the upper.
 eigvals_only : bool

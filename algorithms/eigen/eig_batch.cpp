@@ -1,4 +1,5 @@
 #include <tesela/algorithms/eigen/eig_batch.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/small_eig.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -36,13 +37,14 @@ std::string to_string(const EigBatchFailure& failure) {
 
 template <class T>
 index_t eig_batch_size(const Runtime& runtime, index_t n) {
-  if (runtime.gpus() == 0) return batch_on_a_core<T>(n);
+  if (workers_for<T>(runtime).gpus == 0) return batch_on_a_core<T>(n);
   constexpr index_t most_bytes = index_t{1} << 28, most = index_t{1} << 16;
   return std::clamp<index_t>(most_bytes / (std::max<index_t>(n * n, 1) * index_t{sizeof(T)}), 1, most);
 }
 
 template <class T>
-EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& W, const EigBatchOptions& options) {
+EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<real_t<T>>& W,
+                         const EigBatchOptions& options) {
   const index_t n = A.m(), count = W.n(), at_once = W.tile_shape().nb;
   if (n > largest_batch_order)
     refuse("A", "order " + std::to_string(n) + "; at most " + std::to_string(largest_batch_order));
@@ -69,9 +71,14 @@ EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& 
   return result;
 }
 
-template EigBatchResult eig_batch(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const EigBatchOptions&);
-template EigBatchResult eig_batch(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const EigBatchOptions&);
-template index_t eig_batch_size<float>(const Runtime&, index_t);
-template index_t eig_batch_size<double>(const Runtime&, index_t);
+#define TESELA_INSTANTIATE(T)                                                                   \
+  template EigBatchResult eig_batch(Graph&, const TileMatrix<T>&, const TileMatrix<real_t<T>>&, \
+                                    const EigBatchOptions&);                                    \
+  template index_t eig_batch_size<T>(const Runtime&, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -29,7 +29,8 @@ struct EigBatchResult {
   bool ok() const { return failures.empty(); }  ///< whether nothing failed
 };
 
-/// Solves A_k X_k = X_k diag(w_k) for K symmetric matrices of one order n <= 128 (LAPACK syev, matrix by matrix).
+/// Solves A_k X_k = X_k diag(w_k) for K symmetric or Hermitian matrices of one order n <= 128 (LAPACK syev or heev,
+/// matrix by matrix).
 ///
 /// A        n x (K n) in tiles n x (kb n), matrix k in columns k n …; the lower triangles are read. Overwritten by the
 ///          eigenvectors, the largest component of each positive; unchanged without vectors.
@@ -42,7 +43,8 @@ struct EigBatchResult {
 /// Method   Each matrix is scaled by a power of two, reduced to tridiagonal form and solved by implicit QL steps. A
 ///          task is a tile; tiles that are too large for a core run on a GPU if there is one.
 template <class T>
-EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& W, const EigBatchOptions& options = {});
+EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<real_t<T>>& W,
+                         const EigBatchOptions& options = {});
 
 /// Returns kb for matrices of order n: on cores about one millisecond per task and a multiple of the matrices that a
 /// core processes together; with a GPU enough matrices to keep it busy, at most 65536 and 256 MiB.

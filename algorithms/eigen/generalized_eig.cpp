@@ -3,6 +3,7 @@
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/internal/square_pair.hpp>
+#include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
@@ -27,6 +28,15 @@ constexpr std::array kinds{
     Named<GeneralizedKind>{GeneralizedKind::bax_lambda_x, "3", "B A x = lambda x"},
 };
 
+/// Inserts B = A^H for two tiles.
+template <class T>
+void insert_adjoint(Graph& g, const Priority& where, const Tile<T>& a, const Tile<T>& b) {
+  if constexpr (is_complex<T>)
+    g.insert<CopyBlock<T, Out>>(where, {.rows = b.rows(), .columns = b.cols(), .op = Op::conjugate}, a, b);
+  else
+    g.insert<Transpose<T>>(where, {}, a, b);
+}
+
 /// Inserts the full matrix 2^exponent A from its lower triangle.
 template <class T>
 void complete(Graph& g, int exponent, const TileMatrix<T>& A) {
@@ -36,19 +46,19 @@ void complete(Graph& g, int exponent, const TileMatrix<T>& A) {
       if (i == j)
         g.insert<MirrorTile<T>>(on_column(i), {}, A(i, i));
       else
-        g.insert<Transpose<T>>(on_column(i), {}, A(i, j), A(j, i));
+        insert_adjoint(g, on_column(i), A(i, j), A(j, i));
     }
 }
 
-/// Inserts X = R^-T X; `upper`: only the tiles of X on and above the diagonal.
+/// Inserts X = R^-H X; `upper`: only the tiles of X on and above the diagonal.
 template <class T>
-void solve_transposed(Graph& g, const CholeskyFactorization<T>& factor, const TileMatrix<T>& X, bool upper) {
+void solve_adjoint(Graph& g, const CholeskyFactorization<T>& factor, const TileMatrix<T>& X, bool upper) {
   const TileMatrix<T>& R = factor.r();
   for (index_t k = 0; k < R.nt(); ++k)
     for (index_t j = upper ? k : 0; j < X.nt(); ++j) {
-      factor.solve_diagonal(g, on_column(j), Op::transpose, k, X(k, j));
+      factor.solve_diagonal(g, on_column(j), adjoint<T>, k, X(k, j));
       for (index_t i = k + 1; i < (upper ? j + 1 : R.nt()); ++i)
-        g.insert<Gemm<T>>(on_column(j), {Op::transpose, Op::none, T(-1), T(1)}, R(k, i), X(k, j), X(i, j));
+        g.insert<Gemm<T>>(on_column(j), {adjoint<T>, Op::none, T(-1), T(1)}, R(k, i), X(k, j), X(i, j));
     }
 }
 
@@ -67,7 +77,7 @@ void forget(Graph& g, const TileMatrix<T>& A) {
   A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.forget(tile); });
 }
 
-/// Inserts C = R^-T A R^-1 or R A R^T, only the tiles on and above the diagonal, in A or W; returns the matrix that
+/// Inserts C = R^-H A R^-1 or R A R^H, only the tiles on and above the diagonal, in A or W; returns the matrix that
 /// holds C. 4/3 n^3 flops.
 template <class T>
 const TileMatrix<T>& congruent(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A,
@@ -75,16 +85,16 @@ const TileMatrix<T>& congruent(Graph& g, GeneralizedKind kind, const TileMatrix<
   const index_t nt = A.nt();
   const TileMatrix<T>& R = factor.r();
   if (kind == GeneralizedKind::ax_lambda_bx) {
-    solve_transposed(g, factor, A, false);
+    solve_adjoint(g, factor, A, false);
     for (index_t j = 0; j < nt; ++j)
-      for (index_t i = 0; i <= j; ++i) g.insert<Transpose<T>>(on_column(j), {}, A(j, i), W(i, j));
+      for (index_t i = 0; i <= j; ++i) insert_adjoint(g, on_column(j), A(j, i), W(i, j));
     forget(g, A);
-    solve_transposed(g, factor, W, true);
+    solve_adjoint(g, factor, W, true);
     return W;
   }
   for (index_t j = 0; j < nt; ++j)
     for (index_t i = 0; i < nt; ++i)
-      for (index_t k = j; k < nt; ++k) add_product(g, j, k == j, Op::none, Op::transpose, A(i, k), R(j, k), W(i, j));
+      for (index_t k = j; k < nt; ++k) add_product(g, j, k == j, Op::none, adjoint<T>, A(i, k), R(j, k), W(i, j));
   for (index_t j = 0; j < nt; ++j)
     for (index_t i = 0; i <= j; ++i)
       for (index_t k = i; k < nt; ++k) add_product(g, j, k == i, Op::none, Op::none, R(i, k), W(k, j), A(i, j));
@@ -112,7 +122,7 @@ TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, co
                                 .b_column = from - begin,
                                 .rows = std::min(nb, n - i * nb),
                                 .columns = to - from,
-                                .op = Op::transpose},
+                                .op = adjoint<T>},
                                upper(j, i), C(0, J));
     }
   }
@@ -121,7 +131,7 @@ TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, co
   return C;
 }
 
-/// Inserts X = R^-1 X or R^T X for X in tiles of whole columns.
+/// Inserts X = R^-1 X or R^H X for X in tiles of whole columns.
 template <class T>
 void back_substitute(Graph& g, GeneralizedKind kind, const CholeskyFactorization<T>& factor, const TileMatrix<T>& X) {
   const TileMatrix<T>& R = factor.r();
@@ -143,7 +153,7 @@ void back_substitute(Graph& g, GeneralizedKind kind, const CholeskyFactorization
         for (index_t i = 0; i < k; ++i)
           g.insert<Gemm<T>>(here, {Op::none, Op::none, T(-1), T(1)}, R(i, k), Y(k, J), Y(i, J));
       } else {
-        for (index_t i = 0; i <= k; ++i) add_product(g, J, i == 0, Op::transpose, Op::none, R(i, k), Y(i, J), Z(k, J));
+        for (index_t i = 0; i <= k; ++i) add_product(g, J, i == 0, adjoint<T>, Op::none, R(i, k), Y(i, J), Z(k, J));
       }
     for (index_t k = 0; k < nt; ++k)
       g.insert<CopyBlock<T>>(here, {.b_row = k * nb, .rows = part(k).rows, .columns = part(k).cols},
@@ -194,8 +204,8 @@ SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatr
   rest.high = std::ldexp(rest.high, -exponent);
   SymmetricEig<T> result;
   {
-    const TileMatrix<T> C =
-        reduced(g, options.kind, A, factor, eig_tile(g.runtime(), A.n(), {.band = options.eig.band}).nb);
+    const TileMatrix<T> C = reduced(g, options.kind, A, factor,
+                                    eig_tile(workers_for<T>(g.runtime()), A.n(), {.band = options.eig.band}).nb);
     result = symmetric_eig(g, C, rest);
   }
   if (result.status.verdict == Verdict::not_finite) result.status.verdict = Verdict::reduced_overflow;
@@ -217,7 +227,10 @@ SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatr
 template <class T>
 SymmetricEig<T> generalized_eig(Runtime& runtime, MatrixView<T> a, MatrixView<T> b,
                                 const GeneralizedEigOptions& options) {
-  const TileShape tile = generalized_eig_tile(runtime, a.cols);
+  if constexpr (is_complex<T>)
+    for (const auto& [matrix, name] : {std::pair{a, "A"}, std::pair{b, "B"}})
+      detail::require_real("generalized_eig", detail::diagonal_of(matrix), name);
+  const TileShape tile = generalized_eig_tile(workers_for<T>(runtime), a.cols);
   const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, tile, "B");
   Graph g(runtime);
   SymmetricEig<T> result = generalized_eig(g, A, B, options);
@@ -225,13 +238,14 @@ SymmetricEig<T> generalized_eig(Runtime& runtime, MatrixView<T> a, MatrixView<T>
   return result;
 }
 
-template SymmetricEig<float> generalized_eig(Runtime&, MatrixView<float>, MatrixView<float>,
-                                             const GeneralizedEigOptions&);
-template SymmetricEig<double> generalized_eig(Runtime&, MatrixView<double>, MatrixView<double>,
-                                              const GeneralizedEigOptions&);
-template SymmetricEig<float> generalized_eig(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                             const GeneralizedEigOptions&);
-template SymmetricEig<double> generalized_eig(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                              const GeneralizedEigOptions&);
+#define TESELA_INSTANTIATE(T)                                                                                     \
+  template SymmetricEig<T> generalized_eig(Runtime&, MatrixView<T>, MatrixView<T>, const GeneralizedEigOptions&); \
+  template SymmetricEig<T> generalized_eig(Graph&, const TileMatrix<T>&, const TileMatrix<T>&,                    \
+                                           const GeneralizedEigOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

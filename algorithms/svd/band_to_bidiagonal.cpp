@@ -1,3 +1,4 @@
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/codelets/eigen/chase_bidiagonal.hpp>
 
@@ -10,14 +11,15 @@ using namespace kernels;
 template <class T>
 BidiagonalChase<T>::BidiagonalChase(Graph& g, const UpperBand<T>& band, const BulgeOptions& options)
     : band_(band),
-      plan_(bulge_plan(g.runtime(), band.order(), band.half_width(), band.tiles().tile_shape().nb, sizeof(T), options)),
-      left_(g.runtime(), g.runtime(), plan_, options),
-      right_(g.runtime(), g.runtime(), plan_, options),
+      plan_(bulge_plan(workers_for<T>(g.runtime()), band.order(), band.half_width(), band.tiles().tile_shape().nb,
+                       sizeof(T), options)),
+      left_(g.runtime(), workers_for<T>(g.runtime()), plan_, options),
+      right_(g.runtime(), workers_for<T>(g.runtime()), plan_, options),
       none_(g.runtime(), 1, 1, {1, 1}) {
   none_(0, 0).write()(0, 0) = T(0);
   const TileMatrix<T>& tiles = band_.tiles();
   std::vector<Tile<T>> touched;
-  const Priority where = chase_priority(chases_on_gpu(g.runtime(), plan_.b), options.priority);
+  const Priority where = chase_priority(chases_on_gpu(workers_for<T>(g.runtime()), plan_.b), options.priority);
   const Shape room = chase_work(plan_);  // on a core 2 b numbers
   for (index_t group = 0; group < plan_.groups(); ++group)
     for (index_t w = plan_.first_window(group); w <= plan_.last_window(group); ++w) {
@@ -41,6 +43,8 @@ BidiagonalChase<T> band_to_bidiagonal(Graph& g, const UpperBand<T>& B, const Bul
   template BidiagonalChase<T> band_to_bidiagonal(Graph&, const UpperBand<T>&, const BulgeOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -7,16 +7,17 @@
 
 namespace tesela {
 
-/// The reduction B = Q_L B' Q_R^T of an upper band matrix to upper bidiagonal form. It shares the band's tiles.
+/// The reduction B = Q_L B' Q_R^H of an upper band matrix to upper bidiagonal form. It shares the band's tiles.
 template <class T>
 class BidiagonalChase {
  public:
-  /// Returns the diagonal of B' (n). Waits for the tasks that write B'.
+  /// Returns the diagonal of B' (n), whose first element may be complex. Waits for the tasks that write B'.
   std::vector<T> diagonal() const { return band_.diagonal(0); }
-  /// Returns the super-diagonal of B' (n - 1). Waits for the tasks that write B'.
+  /// Returns the super-diagonal of B' (n - 1), whose last element may be complex. Waits for the tasks that write B'.
   std::vector<T> off_diagonal() const { return band_.diagonal(1); }
 
-  /// Inserts X = Q X or X = Q^T X with Q = Q_L (left) or Q = Q_R (right); may be called any number of times.
+  /// Inserts X = Q X or, unless `op` is none, X = Q^H X with Q = Q_L (left) or Q = Q_R (right); may be called any
+  /// number of times.
   ///
   /// X       n x any in any tiles; about 100 columns per tile suit a core.
   /// Throws  ArgumentError if X has another height or the reflectors were not kept.
@@ -36,7 +37,7 @@ class BidiagonalChase {
   TileMatrix<T> none_;
 };
 
-/// Inserts the reduction B = Q_L B' Q_R^T with B' upper bidiagonal (LAPACK gbbrd): 8 b n^2 flops. A GPU
+/// Inserts the reduction B = Q_L B' Q_R^H with B' upper bidiagonal (LAPACK gbbrd): 8 b n^2 flops. A GPU
 /// chases bands of half-width up to 64.
 ///
 /// B        overwritten; B' occupies two rows of its storage. A factor 2^k in B scales B' exactly. NaN and infinite

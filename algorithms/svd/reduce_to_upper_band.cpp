@@ -58,20 +58,21 @@ UpperBandReduction<T>::UpperBandReduction(Graph& g, const TileMatrix<T>& A, cons
     : n_(A.n()), vectors_(o.vectors) {
   Runtime& runtime = g.runtime();
   const index_t n = n_, b = B.half_width();
-  const bool gpu = runtime.gpus() > 0;
+  const WorkerCounts workers = workers_for<T>(runtime);
+  const bool gpu = workers.gpus > 0;
   B.tiles().for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>(on_gpu, {T(0), 1}, tile); });
   if (n == 0) return;
   // One GPU has the panels; the tiles of A are dealt to all.
   const Priority panel_first{highest_priority, gpu, gpu ? 0 : -1};
   const auto on_tile = [&](index_t j, int value) {
-    return Priority{value, gpu, gpu ? static_cast<int>(j % runtime.gpus()) : -1};
+    return Priority{value, gpu, gpu ? static_cast<int>(j % workers.gpus) : -1};
   };
   const index_t w = std::min(A.tile_shape().nb, n), band_width = std::min(B.tiles().tile_shape().nb, n),
-                wanted = o.block > 0 ? o.block : reflector_columns(runtime, n, vectors_),
+                wanted = o.block > 0 ? o.block : reflector_columns(workers, n, vectors_),
                 block = vectors_ ? ceil_div(std::min(wanted, n), b) * b : b,
                 parts = std::min<index_t>(A.nt(), o.parts > 0 ? o.parts
-                                                  : gpu       ? runtime.gpus()
-                                                              : std::max(runtime.cpus(), 1));
+                                                  : gpu       ? workers.gpus
+                                                              : std::max(workers.cpus, 1));
   const auto width_of = [&](index_t j) { return std::min(w, n - j * w); };
   const auto G = TileMatrix<T>(runtime, n, 4 * b, {n, 2 * b}, "G"),
              X = TileMatrix<T>(runtime, n, parts * b, {n, b}, "X"),
@@ -158,6 +159,8 @@ UpperBandReduction<T> reduce_to_upper_band(Graph& g, const TileMatrix<T>& A, con
                                                       const ReduceToUpperBandOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -39,12 +39,12 @@ struct ReduceToUpperBandOptions {
   bool vectors = true;  ///< whether to keep the reflectors, for apply()
 };
 
-/// The reduction A = U B V^T of a square matrix, where B is an upper band matrix.
+/// The reduction A = U B V^H of a square matrix, where B is an upper band matrix.
 template <class T>
 class UpperBandReduction {
  public:
-  /// Inserts X = Q X or X = Q^T X with Q = U (left) or Q = V (right). X is n x any, in tiles of whole columns. Throws
-  /// ArgumentError for other shapes, and if the reflectors were not kept.
+  /// Inserts X = Q X or, unless `op` is none, X = Q^H X with Q = U (left) or Q = V (right). X is n x any, in tiles of
+  /// whole columns. Throws ArgumentError for other shapes, and if the reflectors were not kept.
   void apply(Graph& g, Side side, Op op, const TileMatrix<T>& X) const;
 
   /// Returns the order of A.
@@ -63,7 +63,7 @@ class UpperBandReduction {
   std::vector<TileMatrix<T>> work_;  // kept until the graph has run
 };
 
-/// Inserts the reduction A = U B V^T (first half of the two-stage LAPACK gebrd): 8/3 n^3 flops.
+/// Inserts the reduction A = U B V^H (first half of the two-stage LAPACK gebrd): 8/3 n^3 flops.
 ///
 /// A        n x n in tiles of whole columns; each tile has a multiple of b columns, or all. Overwritten. Its elements
 ///          should have size 1.

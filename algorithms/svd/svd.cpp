@@ -3,8 +3,10 @@
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
+#include <tesela/algorithms/svd/internal/real_bidiagonal.hpp>
 #include <tesela/algorithms/svd/internal/scaled_tall.hpp>
 #include <tesela/algorithms/svd/internal/tall_factors.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
@@ -25,7 +27,7 @@
 namespace tesela {
 namespace {
 
-using detail::columns_of, detail::ScaledTall, detail::set_values, detail::TallFactors;
+using detail::columns_of, detail::RealBidiagonal, detail::ScaledTall, detail::set_values, detail::TallFactors;
 
 constexpr std::array methods{
     Named<SvdMethod>{SvdMethod::automatic, "auto", "the faster method on this machine"},
@@ -51,12 +53,12 @@ SvdStatus status_of(int info) {
 
 /// Returns the numbers in another precision.
 template <class T, class U>
-HostMatrix<T> converted(HostMatrix<U> a) {
+HostMatrix<T> in_precision(HostMatrix<U> a) {
   if constexpr (std::is_same_v<T, U>) {
     return a;
   } else {
     HostMatrix<T> b(a.rows(), a.cols());
-    std::transform(a.data(), a.data() + a.size(), b.data(), [](U x) { return static_cast<T>(x); });
+    std::transform(a.data(), a.data() + a.size(), b.data(), [](U x) { return converted<T>(x); });
     return b;
   }
 }
@@ -65,11 +67,12 @@ HostMatrix<T> converted(HostMatrix<U> a) {
 template <class T>
 void by_lapack(HostMatrix<T> given, int exponent, const SvdOptions& o, int cores, Svd<T>& result) {
   const SvdVectors vectors = o.vectors;
-  auto a = converted<double>(std::move(given));
+  using Wide = with_parts<T, double>;
+  auto a = in_precision<Wide>(std::move(given));
   const index_t m = a.rows(), n = a.cols(), of_u = vectors == SvdVectors::all ? m : n;
   const bool some = vectors != SvdVectors::none;
   std::vector<double> values(static_cast<std::size_t>(n));
-  HostMatrix<double> u(some ? m : 0, some ? of_u : 0), vt(some ? n : 0, some ? n : 0);
+  HostMatrix<Wide> u(some ? m : 0, some ? of_u : 0), vt(some ? n : 0, some ? n : 0);
   {
     const blas::Threads threads(blas::threads_for(n, cores));
     const int info = lapack::gesdd(static_cast<lapack::SingularVectors>(vectors), m, n, a.data(), a.ld(), values.data(),
@@ -84,19 +87,19 @@ void by_lapack(HostMatrix<T> given, int exponent, const SvdOptions& o, int cores
   if (!some) return;
   HostMatrix<T> v(n, end - first);
   for (index_t j = 0; j < v.cols(); ++j)
-    for (index_t i = 0; i < n; ++i) v(i, j) = static_cast<T>(vt(first + j, i));
+    for (index_t i = 0; i < n; ++i) v(i, j) = converted<T>(conj(vt(first + j, i)));
   result.v.emplace(std::move(v));
-  result.u.emplace(converted<T>(columns_of(std::move(u), first, vectors == SvdVectors::all ? m : end)));
+  result.u.emplace(in_precision<T>(columns_of(std::move(u), first, vectors == SvdVectors::all ? m : end)));
 }
 
-/// A = U1 U2 B' V2^T V1^T with B' bidiagonal, for a square A.
+/// A = U1 U2 B' V2^H V1^H with B' bidiagonal, for a square A.
 template <class T>
 class Reduction {
  public:
   /// Overwrites A, in square_tile().
   Reduction(Graph& g, TileMatrix<T> A, index_t half_width, bool vectors)
       : g_(g),
-        band_(g.runtime(), A.n(), half_width, band_window(g.runtime(), A.n(), half_width)),
+        band_(g.runtime(), A.n(), half_width, band_window(workers_for<T>(g.runtime()), A.n(), half_width)),
         A_(std::move(A)),
         to_band_(reduce_to_upper_band(g, A_, band_, {.vectors = vectors})),
         chase_(band_to_bidiagonal(g, band_, {.vectors = vectors})) {}
@@ -115,7 +118,7 @@ class Reduction {
   /// Returns the product with x. Waits.
   HostMatrix<T> times(Side side, HostMatrix<T> x) const {
     if (x.cols() == 0) return x;
-    const index_t wide = std::max<index_t>(eigenvectors_tile(g_.runtime(), x.rows(), x.cols()), 1);
+    const index_t wide = std::max<index_t>(eigenvectors_tile(workers_for<T>(g_.runtime()), x.rows(), x.cols()), 1);
     const auto X = TileMatrix<T>::map(g_.runtime(), x.data(), x.rows(), x.cols(), x.ld(), {x.rows(), wide}, "X");
     apply(side, X);
     g_.wait();
@@ -233,50 +236,53 @@ void finish_on_gpus(Graph& g, const Reduction<T>& reduction, int exponent, const
 template <class T>
 void finish_on_cores(Graph& g, const Reduction<T>& reduction, int exponent, const SvdOptions& o, Svd<T>& result) {
   const bool vectors = o.vectors != SvdVectors::none;
-  const std::vector<T> d = reduction.diagonal(), e = reduction.off_diagonal();
+  const RealBidiagonal<T> b(reduction.diagonal(), reduction.off_diagonal());
   g.wait();
-  BidiagonalSvd<T> inner = bidiagonal_svd<T>(g.runtime(), d, e, vectors);
+  BidiagonalSvd<real_t<T>> inner = bidiagonal_svd<real_t<T>>(g.runtime(), b.d, b.e, vectors);
   result.status = status_of(inner.info);
   if (!result.status.ok()) return;
   const auto [first, end] = set_values(result, inner.values, exponent, o);
   if (!vectors) return;
-  result.v.emplace(reduction.times(Side::right, columns_of(std::move(*inner.v), first, end)));
-  result.u.emplace(reduction.times(Side::left, columns_of(std::move(*inner.u), first, end)));
+  result.v.emplace(reduction.times(Side::right, b.times_phases(b.right, columns_of(std::move(*inner.v), first, end))));
+  result.u.emplace(reduction.times(Side::left, b.times_phases(b.left, columns_of(std::move(*inner.u), first, end))));
 }
 
-index_t half_width_of(const Runtime& runtime, const SvdOptions& o) {
-  const index_t band = o.band > 0 ? o.band : band_half_width(runtime);
-  return runtime.cpus() == 0 ? std::min(band, kernels::largest_gpu_half_width) : band;
+index_t half_width_of(const WorkerCounts& workers, const SvdOptions& o) {
+  const index_t band = o.band > 0 ? o.band : band_half_width(workers);
+  return workers.cpus == 0 ? std::min(band, kernels::largest_gpu_half_width) : band;
 }
 
 /// Returns the tiles of a square A that Reduction overwrites.
-TileShape square_tile(const Runtime& runtime, index_t n, index_t half_width) {
-  return eig_tile(runtime, n, {.band = std::clamp<index_t>(half_width, 1, std::max<index_t>(n - 1, 1))});
+TileShape square_tile(const WorkerCounts& workers, index_t n, index_t half_width) {
+  return eig_tile(workers, n, {.band = std::clamp<index_t>(half_width, 1, std::max<index_t>(n - 1, 1))});
 }
 
 /// Decomposes a square A 2^-exponent, in square_tile(), which is overwritten.
 template <class T>
 void by_two_stages(Graph& g, TileMatrix<T> A, int exponent, const SvdOptions& o, Svd<T>& result) {
-  const Runtime& runtime = g.runtime();
-  const Reduction<T> reduction(g, std::move(A), half_width_of(runtime, o), o.vectors != SvdVectors::none);
+  const WorkerCounts workers = workers_for<T>(g.runtime());
+  const Reduction<T> reduction(g, std::move(A), half_width_of(workers, o), o.vectors != SvdVectors::none);
   result.half_width = reduction.half_width();
-  const bool gpus = runtime.gpus() > 0 && runtime.cpus() > 0 && runtime.ranks() == 1 && reduction.n() >= on_gpus_from;
-  (gpus ? finish_on_gpus<T> : finish_on_cores<T>)(g, reduction, exponent, o, result);
+  if constexpr (!is_complex<T>)
+    if (workers.gpus > 0 && workers.cpus > 0 && g.runtime().ranks() == 1 && reduction.n() >= on_gpus_from)
+      return finish_on_gpus<T>(g, reduction, exponent, o, result);
+  finish_on_cores<T>(g, reduction, exponent, o, result);
 }
 
 /// Decomposes a square matrix, or a tall one after its QR factorization.
 template <class T>
 void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, const SvdOptions& o, Svd<T>& result) {
   Runtime& runtime = g.runtime();
+  const WorkerCounts workers = workers_for<T>(runtime);
   const index_t m = a.rows(), n = a.cols();
-  if (n == 0) return by_lapack(std::move(a), exponent, o, std::max(runtime.cpus(), 1), result);
+  if (n == 0) return by_lapack(std::move(a), exponent, o, std::max(workers.cpus, 1), result);
   std::optional<TallFactors<T>> tall;
   if (m > n) {
     tall.emplace(g, std::move(a));
     a = tall->triangle(g);
   }
   by_two_stages(g,
-                TileMatrix<T>::map(runtime, a.data(), n, n, a.ld(), square_tile(runtime, n, half_width_of(runtime, o))),
+                TileMatrix<T>::map(runtime, a.data(), n, n, a.ld(), square_tile(workers, n, half_width_of(workers, o))),
                 exponent, o, result);
   if (tall && result.u)
     result.u.emplace(tall->times(g, *result.u, o.vectors == SvdVectors::all ? m : result.u->cols()));
@@ -308,13 +314,14 @@ Svd<T> decompose(Graph* g, const WorkerCounts& workers, const MatrixView<const T
   result.status = size.status;
   if (!result.status.ok()) return result;
   result.method = g == nullptr ? SvdMethod::lapack : svd_method(workers, a.shape(), o);
-  if (result.method == SvdMethod::two_stage && workers.gpus > 0 && a.rows == a.cols && a.rows > 0 &&
-      g->runtime().ranks() == 1) {  // the host copies nothing
-    const TileShape shape = square_tile(g->runtime(), a.rows, half_width_of(g->runtime(), o));
-    const TileMatrix<T> A = tile != nullptr ? *tile : a.in_tiles(g->runtime(), shape);
-    by_two_stages(*g, scaled_on_gpus(*g, A, shape, size.exponent), size.exponent, o, result);
-    return result;
-  }
+  if constexpr (!is_complex<T>)
+    if (result.method == SvdMethod::two_stage && workers.gpus > 0 && a.rows == a.cols && a.rows > 0 &&
+        g->runtime().ranks() == 1) {  // the host copies nothing
+      const TileShape shape = square_tile(workers, a.rows, half_width_of(workers, o));
+      const TileMatrix<T> A = tile != nullptr ? *tile : a.in_tiles(g->runtime(), shape);
+      by_two_stages(*g, scaled_on_gpus(*g, A, shape, size.exponent), size.exponent, o, result);
+      return result;
+    }
   ScaledTall<T> scaled(a, size);
   if (result.method == SvdMethod::lapack)
     by_lapack(std::move(scaled.a), scaled.exponent, o, g == nullptr ? 1 : std::max(workers.cpus, 1), result);
@@ -361,18 +368,19 @@ Svd<T> svd(Graph& g, const TileMatrix<T>& A, const SvdOptions& options) {
   check({A.m(), A.n()}, options);
   if (A.mt() == 1 && A.nt() == 1) {
     const auto a = A(0, 0).read();
-    return decompose<T>(&g, g.runtime(), MatrixView<const T>(a.data, {a.rows, a.cols}, a.ld), options, &A);
+    return decompose<T>(&g, workers_for<T>(g.runtime()), MatrixView<const T>(a.data, {a.rows, a.cols}, a.ld), options,
+                        &A);
   }
   HostMatrix<T> a(A.m(), A.n());
   A.copy_to(a.data(), a.ld());
-  return decompose<T>(&g, g.runtime(), MatrixView<T>(a), options);
+  return decompose<T>(&g, workers_for<T>(g.runtime()), MatrixView<T>(a), options);
 }
 
 template <class T>
 Svd<T> svd(Graph& g, MatrixView<T> a, const SvdOptions& options) {
   check(a.shape(), options);
   if (a.device >= 0) return svd(g, a.in_one_tile(g.runtime()), options);
-  return decompose<T>(&g, g.runtime(), a, options);
+  return decompose<T>(&g, workers_for<T>(g.runtime()), a, options);
 }
 
 template <class T>
@@ -392,6 +400,8 @@ Svd<T> svd(Runtime& runtime, MatrixView<T> a, const SvdOptions& options) {
   template Svd<T> svd(Graph&, const TileMatrix<T>&, const SvdOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

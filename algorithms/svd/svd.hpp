@@ -63,14 +63,14 @@ template <class T>
 struct Svd {
   SvdStatus status;                ///< whether to trust the result
   std::vector<double> values;      ///< the requested values, descending; infinite beyond the range of double
-  std::optional<HostMatrix<T>> u;  ///< m x values.size() with A = U diag(values) V^T; m x m with SvdVectors::all
+  std::optional<HostMatrix<T>> u;  ///< m x values.size() with A = U diag(values) V^H; m x m with SvdVectors::all
   std::optional<HostMatrix<T>> v;  ///< n x values.size(), or n x n
   double norm = 0;                 ///< ||A||_2, the largest value
   SvdMethod method = SvdMethod::automatic;  ///< the method in use
   index_t half_width = 0;                   ///< half-width of the band
 };
 
-/// Computes A = U diag(values) V^T for any real m x n matrix (LAPACK gesdd).
+/// Computes A = U diag(values) V^H for any m x n matrix (LAPACK gesdd). Complex numbers only on cores.
 ///
 /// A        m x n, on the host or on a device; only read. Sizes may be zero.
 /// Returns  values, vectors on the host, and a status. NaN and infinities are a status.
@@ -78,7 +78,7 @@ struct Svd {
 ///          for both together or one with SvdVectors::all.
 /// Waits    for the computation.
 /// Method   A is scaled by a power of two, so that a factor 2^k in A scales the values exactly and does not change U
-///          and V. If m > n, QR first; if m < n, the transpose. Then reduce_to_upper_band, band_to_bidiagonal,
+///          and V. If m > n, QR first; if m < n, the adjoint. Then reduce_to_upper_band, band_to_bidiagonal,
 ///          bidiagonal_svd, and the products with the reflectors of both stages,
 ///          for the selected vectors only. All values are computed.
 template <class T>

@@ -1,3 +1,4 @@
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/svd/svd_batch.hpp>
 #include <tesela/codelets/svd/small_svd.hpp>
 #include <tesela/tiles/size_checks.hpp>
@@ -56,15 +57,15 @@ std::string to_string(const SvdBatchFailure& failure) {
 
 template <class T>
 index_t svd_batch_size(const WorkerCounts& workers, Shape shape) {
-  if (workers.gpus == 0) return batch_on_a_core<T>(shape);
+  if (workers.gpus == 0 || is_complex<T>) return batch_on_a_core<T>(shape);
   constexpr index_t most_bytes = index_t{1} << 28, most = index_t{1} << 16;
   const index_t length = std::max<index_t>({shape.rows, shape.cols, 1});
   return std::clamp<index_t>(most_bytes / (length * length * index_t{sizeof(T)}), 1, most);
 }
 
 template <class T>
-std::vector<SvdBatchFailure> svd_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& S, const TileMatrix<T>* U,
-                                       const TileMatrix<T>* V) {
+std::vector<SvdBatchFailure> svd_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<real_t<T>>& S,
+                                       const TileMatrix<T>* U, const TileMatrix<T>* V) {
   const index_t m = A.m(), count = S.n(), at_once = S.tile_shape().nb, n = count > 0 ? A.n() / count : 0,
                 k = std::min(m, n);
   require_small({m, n});
@@ -84,13 +85,15 @@ std::vector<SvdBatchFailure> svd_batch(Graph& g, const TileMatrix<T>& A, const T
   }
   const TileMatrix<int> info(g.runtime(), 1, count, {1, at_once}, "info");
   const TileMatrix<T> none(g.runtime(), 2, S.nt(), {1, 1}, "none");
-  const Shape room = kernels::small_svd_work<T>({m, n}, g.runtime().gpus() > 0 ? std::min(at_once, count) : 0);
+  const Shape room =
+      kernels::small_svd_work<T>({m, n}, workers_for<T>(g.runtime()).gpus > 0 ? std::min(at_once, count) : 0);
   const Tile<T> work = g.scratch<T>(std::max<index_t>(room.rows, 1), 1);
   const Priority where = at_once > batch_on_a_core<T>({m, n}) ? on_gpu : Priority{};
   for (index_t t = 0; t < S.nt(); ++t) {
     g.insert<kernels::SmallSvd<T>>(where, args, A(0, t), S(0, t), U != nullptr ? (*U)(0, t) : none(0, t),
                                    V != nullptr ? (*V)(0, t) : none(1, t), info(0, t), work);
-    for (const TileMatrix<T>* result : {&S, U, V})
+    if (S.mapped()) g.bring_home(S(0, t));
+    for (const TileMatrix<T>* result : {U, V})
       if (result != nullptr && result->mapped()) g.bring_home((*result)(0, t));
   }
   g.wait();
@@ -115,7 +118,7 @@ SvdBatch<T> svd_batch(Graph& g, MatrixView<T> a, index_t count, SvdVectors vecto
   const index_t m = a.rows, n = count > 0 ? a.cols / count : 0, k = std::min(m, n);
   require_small({m, n});
   const bool all = vectors == SvdVectors::all;
-  SvdBatch<T> result{{}, HostMatrix<T>(k, count), {}, {}};
+  SvdBatch<T> result{{}, HostMatrix<real_t<T>>(k, count), {}, {}};
   if (vectors != SvdVectors::none) {
     result.u.emplace(m, (all ? m : k) * count);
     result.v.emplace(n, (all ? n : k) * count);
@@ -126,10 +129,11 @@ SvdBatch<T> svd_batch(Graph& g, MatrixView<T> a, index_t count, SvdVectors vecto
         for (index_t i = 0; i < x->rows(); ++i) (*x)(i, j) = i == j % x->rows() ? 1 : 0;
   if (k == 0 || count == 0) return result;
   const index_t kb = std::min(svd_batch_size<T>(g.runtime(), {m, n}), count);
-  const auto tiles = [&](T* data, index_t rows, index_t cols, index_t ld, const char* name) {
-    return TileMatrix<T>::map(g.runtime(), data, rows, cols * count, ld, {rows, cols * kb}, name);
+  const auto tiles = [&]<class Element>(Element* data, index_t rows, index_t cols, index_t ld, const char* name) {
+    return TileMatrix<Element>::map(g.runtime(), data, rows, cols * count, ld, {rows, cols * kb}, name);
   };
-  const TileMatrix<T> A = tiles(a.data, m, n, a.ld, "A"), S = tiles(result.values.data(), k, 1, k, "S");
+  const TileMatrix<T> A = tiles(a.data, m, n, a.ld, "A");
+  const TileMatrix<real_t<T>> S = tiles(result.values.data(), k, 1, k, "S");
   if (vectors == SvdVectors::none) {
     result.failures = svd_batch<T>(g, A, S);
   } else {
@@ -146,14 +150,16 @@ SvdBatch<T> svd_batch(Runtime& runtime, MatrixView<T> a, index_t count, SvdVecto
   return svd_batch(g, a, count, vectors);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                         \
-  template std::vector<SvdBatchFailure> svd_batch(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                                  const TileMatrix<T>*, const TileMatrix<T>*);        \
-  template SvdBatch<T> svd_batch(Graph&, MatrixView<T>, index_t, SvdVectors);                         \
-  template SvdBatch<T> svd_batch(Runtime&, MatrixView<T>, index_t, SvdVectors);                       \
+#define TESELA_INSTANTIATE(T)                                                                                 \
+  template std::vector<SvdBatchFailure> svd_batch(Graph&, const TileMatrix<T>&, const TileMatrix<real_t<T>>&, \
+                                                  const TileMatrix<T>*, const TileMatrix<T>*);                \
+  template SvdBatch<T> svd_batch(Graph&, MatrixView<T>, index_t, SvdVectors);                                 \
+  template SvdBatch<T> svd_batch(Runtime&, MatrixView<T>, index_t, SvdVectors);                               \
   template index_t svd_batch_size<T>(const WorkerCounts&, Shape);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -24,12 +24,12 @@ std::string to_string(const SvdBatchFailure& failure);
 template <class T>
 struct SvdBatch {
   std::vector<SvdBatchFailure> failures;  ///< in the order of the matrices; empty if none failed
-  HostMatrix<T> values;                   ///< min(m, n) x K, descending; column k belongs to matrix k
+  HostMatrix<real_t<T>> values;           ///< min(m, n) x K, descending; column k belongs to matrix k
   std::optional<HostMatrix<T>> u, v;      ///< m x (c K) and n x (c' K), with the c columns of matrix k from c k on
   bool ok() const { return failures.empty(); }  ///< whether nothing failed
 };
 
-/// Computes A_k = U_k diag(s_k) V_k^T for K matrices m x n, min(m, n) <= 64, max(m, n) <= 1024 (LAPACK gesdd, matrix by
+/// Computes A_k = U_k diag(s_k) V_k^H for K matrices m x n, min(m, n) <= 64, max(m, n) <= 1024 (LAPACK gesdd, matrix by
 /// matrix).
 ///
 /// A        m x (n K) in tiles m x (n kb), matrix k in columns n k …; only read.
@@ -45,8 +45,9 @@ struct SvdBatch {
 ///          then one-sided Jacobi rotations of its triangle (Z. Drmač, K. Veselić, SIAM J. Matrix Anal. Appl. 29, 2008;
 ///          LAPACK gejsv), one matrix in each lane of the vector unit, or in a warp or a thread block of a GPU. For A =
 ///          D1 B D2 with diagonal D1 and D2 and a well-conditioned B small values have small relative errors too.
+///          Complex matrices: gesdd, on cores only.
 template <class T>
-std::vector<SvdBatchFailure> svd_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& S,
+std::vector<SvdBatchFailure> svd_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<real_t<T>>& S,
                                        const TileMatrix<T>* U = nullptr, const TileMatrix<T>* V = nullptr);
 
 /// Computes it for `count` matrices side by side in host memory, m x (n count).

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <cmath>
@@ -9,12 +10,13 @@ namespace tesela {
 
 template <class T>
 HostMatrix<T> svd_matrix(Shape shape, const std::string& kind, std::uint64_t seed) {
-  if (kind == "hilbert") return filled<T>(shape, [](index_t i, index_t j) { return T(1) / static_cast<T>(i + j + 1); });
+  if (kind == "hilbert")
+    return filled<T>(shape, [](index_t i, index_t j) { return T(real_t<T>(1) / static_cast<real_t<T>>(i + j + 1)); });
   if (kind == "kahan") {
     constexpr double angle = 1.2;
     const double s = std::sin(angle), c = std::cos(angle);
     return filled<T>(shape, [=](index_t i, index_t j) {
-      return i > j ? T(0) : static_cast<T>(std::pow(s, static_cast<double>(i)) * (i == j ? 1 : -c));
+      return i > j ? T(0) : converted<T>(std::pow(s, static_cast<double>(i)) * (i == j ? 1 : -c));
     });
   }
   RandomMatrix matrix;
@@ -30,5 +32,7 @@ std::string svd_kinds() { return std::string("hilbert, kahan, ") + random_kinds(
 
 template HostMatrix<float> svd_matrix(Shape, const std::string&, std::uint64_t);
 template HostMatrix<double> svd_matrix(Shape, const std::string&, std::uint64_t);
+template HostMatrix<std::complex<float>> svd_matrix(Shape, const std::string&, std::uint64_t);
+template HostMatrix<std::complex<double>> svd_matrix(Shape, const std::string&, std::uint64_t);
 
 }  // namespace tesela

@@ -1,13 +1,11 @@
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <complex>
-#include <utility>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/bulge_chase.cpp"
 #include <tesela/codelets/eigen/internal/band_columns_inl.hpp>
-#include <tesela/codelets/eigen/internal/reflector_inl.hpp>
+#include <tesela/codelets/eigen/internal/complex_reflector_inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
@@ -122,36 +120,6 @@ struct RankTwo {
 };
 
 template <class T>
-struct ComplexReflector {
-  real_t<T> beta;
-  T tau;
-};
-
-/// Computes the reflector of x as Reflector<T>, with H^H x = beta e_1 and a real beta (LAPACK larfg).
-template <class T>
-ComplexReflector<T> make_reflector(index_t n, T* x) {
-  using Real = real_t<T>;
-  Real largest = 0;
-  for (index_t i = 0; i < n; ++i) largest = largest_part(x[i]) <= largest ? largest : largest_part(x[i]);
-  if (largest == 0) return {std::exchange(x[0], T(1)).real(), T(0)};
-  // The scaled numbers are below 1, so that squares are in range; tiny numbers do not count.
-  const int exponent = std::isfinite(largest) ? std::ilogb(largest) + 1 : 0;
-  Real squares = 0;
-  for (index_t i = 0; i < n; ++i) {
-    x[i] = times_power_of_two(x[i], -exponent);
-    if (i > 0) squares += x[i].real() * x[i].real() + x[i].imag() * x[i].imag();
-  }
-  const T alpha = x[0];
-  x[0] = T(1);
-  if (squares == 0 && alpha.imag() == 0) return {std::ldexp(alpha.real(), exponent), T(0)};
-  const Real beta =
-      -std::copysign(std::sqrt(alpha.real() * alpha.real() + alpha.imag() * alpha.imag() + squares), alpha.real());
-  const T factor = T(1) / (alpha - beta);
-  for (index_t i = 1; i < n; ++i) x[i] = times(x[i], factor);
-  return {std::ldexp(beta, exponent), T((beta - alpha.real()) / beta, -alpha.imag() / beta)};
-}
-
-template <class T>
 struct Chase {
   const BulgePlan& plan;
   BandColumns<T> band;
@@ -169,17 +137,10 @@ struct Chase {
     T* const first = band(left) + row;
     for (index_t i = 0; i < rows; ++i) v[i] = k > 0 ? first[i] - y[i] : first[i];
     std::fill(v + rows, v + b, T(0));
-    const auto h = [&] {
-      if constexpr (is_complex<T>)
-        return make_reflector(rows, v);
-      else
-        return Reflector<T>::make(rows, v, SquaresOf<T>());
-    }();
-    first[0] = h.beta;
-    v[b] = h.tau;
-    if (k > 0 && (x[b] != T(0) || h.tau != T(0)))
-      by_fours(1, b, FromBothSides<T>{band, row, left, rows, y, x, v, h.tau});
-    if (h.tau != T(0)) reflect_diagonal_block(row, rows, v, h.tau);
+    first[0] = make_reflector(rows, v, v[b]);
+    const T tau = v[b];
+    if (k > 0 && (x[b] != T(0) || tau != T(0))) by_fours(1, b, FromBothSides<T>{band, row, left, rows, y, x, v, tau});
+    if (tau != T(0)) reflect_diagonal_block(row, rows, v, tau);
   }
 
  private:

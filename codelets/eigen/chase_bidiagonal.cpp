@@ -1,16 +1,19 @@
 #include <tesela/codelets/eigen/chase_bidiagonal.hpp>
 
 #include <algorithm>
+#include <complex>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/chase_bidiagonal.cpp"
 #include <tesela/codelets/eigen/internal/band_columns_inl.hpp>
-#include <tesela/codelets/eigen/internal/reflector_inl.hpp>
+#include <tesela/codelets/eigen/internal/complex_reflector_inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
 
-/// Computes E = (I - tau u u^T) E; E's first element is (row, column).
+// Complex numbers have the plain loops, which the compiler vectorizes.
+
+/// Computes E = (I - conj(tau) u u^H) E; E's first element is (row, column).
 template <class T>
 struct FromLeft {
   const BandColumns<T>& band;
@@ -20,9 +23,18 @@ struct FromLeft {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> e(band, row, column + j);
-    T dots[C];
-    for (int c = 0; c < C; ++c) dots[c] = tau * dot(rows, e.a[c], u);
-    subtract<C, false, T>(0, rows, e.a, u, dots, nullptr, nullptr);
+    if constexpr (is_complex<T>) {
+      for (int c = 0; c < C; ++c) {
+        T weight = 0;
+        for (index_t i = 0; i < rows; ++i) weight += times(conj(u[i]), e.a[c][i]);
+        weight = times(weight, conj(tau));
+        for (index_t i = 0; i < rows; ++i) e.a[c][i] -= times(u[i], weight);
+      }
+    } else {
+      T dots[C];
+      for (int c = 0; c < C; ++c) dots[c] = tau * dot(rows, e.a[c], u);
+      subtract<C, false, T>(0, rows, e.a, u, dots, nullptr, nullptr);
+    }
   }
 };
 
@@ -36,11 +48,16 @@ struct TimesVector {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> e(band, row, column + j);
-    multiply<C, false, T>(0, rows, e.a, v + j, y, nullptr, nullptr);
+    if constexpr (is_complex<T>) {
+      for (int c = 0; c < C; ++c)
+        for (index_t i = 0; i < rows; ++i) y[i] += times(e.a[c][i], v[j + c]);
+    } else {
+      multiply<C, false, T>(0, rows, e.a, v + j, y, nullptr, nullptr);
+    }
   }
 };
 
-/// Computes E -= y v^T.
+/// Computes E -= y v^H.
 template <class T>
 struct RankOne {
   const BandColumns<T>& band;
@@ -49,7 +66,14 @@ struct RankOne {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> e(band, row, column + j);
-    subtract<C, false, T>(0, rows, e.a, y, v + j, nullptr, nullptr);
+    if constexpr (is_complex<T>) {
+      for (int c = 0; c < C; ++c) {
+        const T weight = conj(v[j + c]);
+        for (index_t i = 0; i < rows; ++i) e.a[c][i] -= times(y[i], weight);
+      }
+    } else {
+      subtract<C, false, T>(0, rows, e.a, y, v + j, nullptr, nullptr);
+    }
   }
 };
 
@@ -66,26 +90,22 @@ struct BidiagonalHops {
                   above = row - top - 1, rows = above + size;  // rows of E without the first, and of D
     clear_room(sweep, k, row, size);
     if (k > 0 && before[b] != T(0)) by_fours(0, size, FromLeft<T>{band, top, row, b, before, before[b]});
-    for (index_t j = 0; j < size; ++j) v[j] = band(row + j)[top];
+    for (index_t j = 0; j < size; ++j) v[j] = conj(band(row + j)[top]);
     std::fill(v + size, v + b, T(0));
-    const Reflector<T> of_columns = Reflector<T>::make(size, v, SquaresOf<T>());
-    v[b] = of_columns.tau;
-    band(row)[top] = of_columns.beta;
+    band(row)[top] = make_reflector(size, v, v[b]);
     for (index_t j = 1; j < size; ++j) band(row + j)[top] = 0;
-    if (of_columns.tau != T(0)) {
+    if (v[b] != T(0)) {
       std::fill_n(y, rows, T(0));
       by_fours(0, size, TimesVector<T>{band, top + 1, row, rows, v, y});
-      for (index_t i = 0; i < rows; ++i) y[i] *= of_columns.tau;
+      for (index_t i = 0; i < rows; ++i) y[i] = times(y[i], v[b]);
       by_fours(0, size, RankOne<T>{band, top + 1, row, rows, y, v});
     }
     T* const first = band(row) + row;
     std::copy_n(first, size, u);
     std::fill(u + size, u + b, T(0));
-    const Reflector<T> of_rows = Reflector<T>::make(size, u, SquaresOf<T>());
-    u[b] = of_rows.tau;
-    first[0] = of_rows.beta;
+    first[0] = make_reflector(size, u, u[b]);
     std::fill_n(first + 1, size - 1, T(0));
-    if (of_rows.tau != T(0)) by_fours(1, size, FromLeft<T>{band, row, row, size, u, of_rows.tau});
+    if (u[b] != T(0)) by_fours(1, size, FromLeft<T>{band, row, row, size, u, u[b]});
   }
 
  private:
@@ -148,6 +168,8 @@ void ChaseBidiagonal<T>::cpu(const Args& args, In<T> before, Out<T> left, Out<T>
 
 template struct ChaseBidiagonal<float>;
 template struct ChaseBidiagonal<double>;
+template struct ChaseBidiagonal<std::complex<float>>;
+template struct ChaseBidiagonal<std::complex<double>>;
 
 }  // namespace tesela::kernels
 #endif

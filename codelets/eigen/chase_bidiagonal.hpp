@@ -4,9 +4,9 @@
 
 namespace tesela::kernels {
 
-/// Performs one task of BulgePlan in the reduction of an upper band matrix B to bidiagonal form, B = Q_L B' Q_R^T: the
-/// hops of group `group` in window `window`. Both orthogonal matrices consist of the reflectors that BulgePlan
-/// describes.
+/// Performs one task of BulgePlan in the reduction of an upper band matrix B to bidiagonal form, B = Q_L B' Q_R^H: the
+/// hops of group `group` in window `window`. Both orthogonal or unitary matrices consist of the reflectors that
+/// BulgePlan describes.
 ///
 /// before       reflectors of rows of the group's previous task; not read in the group's first task.
 /// left, right  reflectors of rows and of columns.
@@ -22,6 +22,7 @@ template <class T>
 struct ChaseBidiagonal {
   static constexpr auto name = "chase_bidiagonal";
   static constexpr std::uint32_t color = 0xdd8452;
+  static constexpr bool cores_only = is_complex<T>;
   using Args = typename ChaseBulges<T>::Args;
   static double flops(const Args& args, std::span<const Shape>) {
     const auto b = static_cast<double>(args.plan.b);

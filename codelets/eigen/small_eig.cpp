@@ -188,7 +188,7 @@ auto best_solver() {
 }  // namespace eigen
 
 template <class T>
-void SmallEig<T>::cpu(const Args& args, InOut<T> a, Out<T> values, Out<int> info) {
+void SmallEig<T>::cpu(const Args& args, InOut<T> a, Out<real_t<T>> values, Out<int> info) {
   eigen::best_solver<T>()(args.vectors, a, values, info);
 }
 

@@ -104,7 +104,7 @@ int launch(const Batch<T>& batch, CUstream_st* stream) {
 }  // namespace small_eig
 
 template <class T>
-void SmallEig<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> values, Out<int> info) {
+void SmallEig<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<real_t<T>> values, Out<int> info) {
   const small_eig::Batch<T> batch{a, values, info};
   if (a.rows == 0 || values.cols == 0) return;
   context.check(args.vectors ? small_eig::launch<T, true>(batch, context.stream())

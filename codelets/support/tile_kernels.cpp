@@ -48,12 +48,16 @@ template struct LargestElement<double>;
 
 template <class T>
 void MirrorTile<T>::cpu(const Args& args, InOut<T> a) {
-  for (index_t j = 0; j < a.cols; ++j)
-    for (index_t i = 0; i < j; ++i) a(args.row + i, j) = a(args.row + j, i);
+  for (index_t j = 0; j < a.cols; ++j) {
+    for (index_t i = 0; i < j; ++i) a(args.row + i, j) = conj(a(args.row + j, i));
+    if constexpr (is_complex<T>) a(args.row + j, j) = a(args.row + j, j).real();
+  }
 }
 
 template struct MirrorTile<float>;
 template struct MirrorTile<double>;
+template struct MirrorTile<std::complex<float>>;
+template struct MirrorTile<std::complex<double>>;
 
 template <class T>
 void NotFinite<T>::cpu(const Args& args, In<T> a, InOut<int> status) {

@@ -39,12 +39,13 @@ struct LargestElement {
   static void cuda(CudaContext& context, const Args& args, In<T> a, Out<double> found);
 };
 
-/// Copies the part below the diagonal to the part above it, in a tile with a square of the diagonal that begins in row
-/// `row`.
+/// Copies the part below the diagonal, or its conjugates, to the part above it, in a tile with a square of the diagonal
+/// that begins in row `row`. Imaginary parts of the diagonal are dropped.
 template <class T>
 struct MirrorTile {
   static constexpr auto name = "mirror_tile";
   static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0;
   };

@@ -36,11 +36,11 @@ template <class T>
 void Ge2tbRows<T>::cpu(const Args& args, In<T> g, In<T> t, In<T> a, Out<T> h, Out<T> p) {
   const index_t c = args.panel.column, b = args.panel.half_width, m = a.rows - c, width = a.cols - args.first;
   T* const y = &h(0, args.first);
-  blas::gemm<T>(Op::transpose, Op::none, b, width, m, 1, &g(c, 0), g.ld, &a(c, args.first), a.ld, 0, y, h.ld);
-  blas::trmm<T>(Side::left, Triangle::upper, Op::transpose, b, width, 1, t.data, t.ld, y, h.ld);
+  blas::gemm<T>(adjoint<T>, Op::none, b, width, m, 1, &g(c, 0), g.ld, &a(c, args.first), a.ld, 0, y, h.ld);
+  blas::trmm<T>(Side::left, Triangle::upper, adjoint<T>, b, width, 1, t.data, t.ld, y, h.ld);
   for (index_t j = 0; j < b; ++j)
-    for (index_t i = 0; i < width; ++i) p(args.first + i, j) = a(c + j, args.first + i);
-  blas::gemm<T>(Op::transpose, Op::transpose, width, b, b, -1, y, h.ld, &g(c, 0), g.ld, 1, &p(args.first, 0), p.ld);
+    for (index_t i = 0; i < width; ++i) p(args.first + i, j) = conj(a(c + j, args.first + i));
+  blas::gemm<T>(adjoint<T>, adjoint<T>, width, b, b, -1, y, h.ld, &g(c, 0), g.ld, 1, &p(args.first, 0), p.ld);
 }
 
 template <class T>
@@ -57,7 +57,8 @@ void Ge2tbFactorRows<T>::cpu(const Args& args, InOut<T> v, Out<T> t, InOut<T> ba
   }
   Geqrt<T>::cpu({0, 0, b, b, mine.rows}, mine, t, work);
   for (index_t i = 0; i < b; ++i)
-    for (index_t j = 0; j <= std::min(i, mine.rows - 1); ++j) band(b - 1 + i - j, args.band_column + j) = mine(j, i);
+    for (index_t j = 0; j <= std::min(i, mine.rows - 1); ++j)
+      band(b - 1 + i - j, args.band_column + j) = conj(mine(j, i));
   complete(mine, panel.vectors);
 }
 
@@ -100,7 +101,7 @@ void Ge2tbUpdate<T>::cpu(const Args& args, In<T> g, In<T> v, InOut<T> h, InOut<T
   const index_t next = p.next(), b = p.half_width, width = a.cols - args.first,
                 row = args.tile_column + args.first - args.top;
   for (index_t i = 0; i < width; ++i)
-    for (index_t l = 0; l < p.vectors; ++l) h(b + l, args.first + i) = v(row + i, p.at + l);
+    for (index_t l = 0; l < p.vectors; ++l) h(b + l, args.first + i) = conj(v(row + i, p.at + l));
   blas::gemm<T>(Op::none, Op::none, a.rows - next, width, b + p.vectors, -1, &g(next, 0), g.ld, &h(0, args.first), h.ld,
                 1, &a(next, args.first), a.ld);
 }
@@ -114,6 +115,8 @@ void Ge2tbUpdate<T>::cpu(const Args& args, In<T> g, In<T> v, InOut<T> h, InOut<T
   template struct Ge2tbUpdate<T>;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

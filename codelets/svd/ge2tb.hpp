@@ -5,13 +5,13 @@
 
 namespace tesela::kernels {
 
-// Reduction of a square matrix to an upper band, A = U B V^T, in steps of b columns and b rows. In step c the QR
-// factorization of the columns c to c + b - 1 gives I - V1 T1 V1^T, and the LQ factorization of the rows c to c + b -
-// 1, right of these columns, gives I - V2 T2 V2^T. They change the rest of A together:
+// Reduction of a square matrix to an upper band, A = U B V^H, in steps of b columns and b rows. In step c the QR
+// factorization of the columns c to c + b - 1 gives I - V1 T1 V1^H, and the LQ factorization of the rows c to c + b -
+// 1, right of these columns, gives I - V2 T2 V2^H. They change the rest of A together:
 //
-//   A - V1 Y - X V2^T,   Y = T1^T V1^T A,   X = (A - V1 Y) V2 T2.
+//   A - V1 Y - X V2^H,   Y = T1^H V1^H A,   X = (A - V1 Y) V2 T2.
 //
-// A is in column tiles (n x w); tiles of V hold the rows from `top` on. G (n x 2b) = [V1 X], and H (2b x w) = [Y; V2^T]
+// A is in column tiles (n x w); tiles of V hold the rows from `top` on. G (n x 2b) = [V1 X], and H (2b x w) = [Y; V2^H]
 // for each tile of A, so that the update is one product.
 //
 // Element (i, j) of the band is in row i - j + 2b - 1 of column j, with room for bulges: 3b - 1 rows.
@@ -43,6 +43,7 @@ template <class T>
 struct Ge2tbColumns {
   static constexpr auto name = "ge2tb_columns";
   static constexpr std::uint32_t color = 0xccb974;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args : TriangularStep {
     index_t top = 0;                      ///< first row of V's tiles
     index_t column = 0, band_column = 0;  ///< of the step in the tile of A, and in the band's tile
@@ -56,11 +57,12 @@ struct Ge2tbColumns {
                    Scratch<T> work);
 };
 
-/// Computes a tile's Y, in H, and the step's rows of A - V1 Y, transposed, in P (w x b).
+/// Computes a tile's Y, in H, and the adjoint of the step's rows of A - V1 Y, in P (w x b).
 template <class T>
 struct Ge2tbRows {
   static constexpr auto name = "ge2tb_rows";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args : TriangularStep {
     index_t first = 0;  ///< first column of the tile right of the step
   };
@@ -78,6 +80,7 @@ template <class T>
 struct Ge2tbFactorRows {
   static constexpr auto name = "ge2tb_factor_rows";
   static constexpr std::uint32_t color = 0xccb974;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args : TriangularStep {
     index_t top = 0;          ///< first row of V2's tile
     index_t tile_width = 0;   ///< of all tiles of A except the last
@@ -98,6 +101,7 @@ template <class T>
 struct Ge2tbProduct {
   static constexpr auto name = "ge2tb_product";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args : TriangularStep {
     index_t top = 0;                ///< first row of V2's tile
     index_t first = 0, stride = 1;  ///< first tile of the list, and the distance of its tiles
@@ -119,6 +123,7 @@ template <class T>
 struct Ge2tbJoin {
   static constexpr auto name = "ge2tb_join";
   static constexpr std::uint32_t color = 0xdd8452;
+  static constexpr bool cores_only = is_complex<T>;
   using Args = TriangularStep;
   static double flops(const Args& args, std::span<const Shape> shapes) {
     const auto m = static_cast<double>(shapes[1].rows - args.panel.next()), k = static_cast<double>(args.panel.vectors);
@@ -128,11 +133,12 @@ struct Ge2tbJoin {
   static void cuda(CudaContext& context, const Args& args, In<T> t, InOut<T> g, std::span<const In<T>> parts);
 };
 
-/// Updates a tile of A, rows and columns from next() on: A -= G H. Writes V2^T into H first.
+/// Updates a tile of A, rows and columns from next() on: A -= G H. Writes V2^H into H first.
 template <class T>
 struct Ge2tbUpdate {
   static constexpr auto name = "ge2tb_update";
   static constexpr std::uint32_t color = 0x55a868;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args : TriangularStep {
     index_t top = 0;          ///< first row of V2's tile
     index_t tile_column = 0;  ///< first column of the tile of A

@@ -253,7 +253,7 @@ auto best_solver() {
 }  // namespace
 
 template <class T>
-void SmallSvd<T>::cpu(const Args& args, In<T> a, Out<T> values, Out<T> u, Out<T> v, Out<int> info, Scratch<T>) {
+void SmallSvd<T>::cpu(const Args& args, In<T> a, Out<real_t<T>> values, Out<T> u, Out<T> v, Out<int> info, Scratch<T>) {
   best_solver<T>()(args, a, values, u, v, info);
 }
 

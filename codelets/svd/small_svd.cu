@@ -216,7 +216,7 @@ int launch(const Batch<T>& batch, CUstream_st* stream) {
 }  // namespace small_svd
 
 template <class T>
-void SmallSvd<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T> values, Out<T> u, Out<T> v,
+void SmallSvd<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<real_t<T>> values, Out<T> u, Out<T> v,
                        Out<int> info, Scratch<T> work) {
   const index_t rows = a.rows, columns = args.columns;
   const bool transposed = rows < columns;

@@ -249,6 +249,50 @@ TEMPLATE_TEST_CASE("C: Hermitian eigenproblems and complex tridiagonal systems",
   CHECK(apart(b, x, n) <= rounding<T>);
 }
 
+TEMPLATE_TEST_CASE("C: complex singular values", "[c][svd]", std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  using Real = real_t<T>;
+  const index_t m = 30, n = 20;
+  const auto a = random<T>(m, n, 1);
+  auto copy = a;
+  Padded<T> u(m, n), vh(n, n);
+  std::vector<Real> s(static_cast<std::size_t>(n));
+  CHECK_OK(either<T>(tesela_cgesdd, tesela_zgesdd)('S', m, n, copy.data(), copy.ld, s.data(), u.data(), u.ld, vh.data(),
+                                                   vh.ld));
+  CHECK((u.intact() && vh.intact()));
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) u(i, j) *= s[static_cast<std::size_t>(j)];
+  CHECK(apart(product('N', u, vh), a, m) <= 10 * rounding<T> * s.front());
+  CHECK_OK(either<T>(tesela_cgesdd_batch, tesela_zgesdd_batch)('S', 2, m, n / 2, copy.data(), copy.ld, s.data(),
+                                                               u.data(), u.ld, vh.data(), vh.ld));
+  Padded<T> left(m, n / 2), right(n / 2, n / 2), second(m, n / 2);
+  for (index_t j = 0; j < n / 2; ++j) {
+    for (index_t i = 0; i < m; ++i)
+      left(i, j) = u(i, n / 2 + j) * s[static_cast<std::size_t>(n / 2 + j)], second(i, j) = a(i, n / 2 + j);
+    for (index_t i = 0; i < n / 2; ++i) right(i, j) = vh(i, n / 2 + j);
+  }
+  CHECK(apart(product('N', left, right), second, m) <= 10 * rounding<T> * s.front());
+}
+
+TEMPLATE_TEST_CASE("C: Hermitian pairs", "[c][eig]", std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  using Real = real_t<T>;
+  const index_t n = 20;
+  const auto g = random<T>(n, n, 2), f = random<T>(n, n, 3);
+  auto b = product('C', g, g), h = f;
+  for (index_t j = 0; j < n; ++j) {
+    b(j, j) = b(j, j).real() + Real(n);
+    for (index_t i = 0; i < n; ++i) h(i, j) = f(i, j) + std::conj(f(j, i));
+  }
+  auto x = h, lost = b;
+  std::vector<Real> w(static_cast<std::size_t>(n));
+  CHECK_OK(either<T>(tesela_chegv, tesela_zhegv)(1, 'V', 'L', n, x.data(), x.ld, lost.data(), lost.ld, w.data()));
+  auto scaled = product('N', b, x);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) scaled(i, j) *= w[static_cast<std::size_t>(j)];
+  CHECK(apart(product('N', h, x), scaled, n) <= 100 * rounding<T>);
+}
+
 TEST_CASE("C: a complex number that is not finite, and a handle of another type, are found", "[c]") {
   using Z = std::complex<double>;
   auto a = random<Z>(6, 6, 1), b = random<Z>(6, 1, 2);

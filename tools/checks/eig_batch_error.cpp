@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <vector>
 
@@ -21,7 +22,7 @@ void take(double& most, double value) { most = std::isnan(most) || most > value 
 }  // namespace
 
 template <class T>
-EigBatchError eig_batch_error(const HostMatrix<T>& a, const HostMatrix<T>& values, const HostMatrix<T>* vectors,
+EigBatchError eig_batch_error(const HostMatrix<T>& a, const HostMatrix<real_t<T>>& values, const HostMatrix<T>* vectors,
                               bool compare, index_t most, std::uint64_t seed) {
   const index_t n = a.rows(), count = values.cols();
   EigBatchError worst;
@@ -32,7 +33,7 @@ EigBatchError eig_batch_error(const HostMatrix<T>& a, const HostMatrix<T>& value
     const HostMatrix<T> one = matrix_of(a, k);
     const std::vector<double> w(&values(0, k), &values(0, k) + n);
     const double norm = symmetric_norm(one, std::max(std::abs(w.front()), std::abs(w.back())));
-    take(worst.rounding, static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm);
+    take(worst.rounding, static_cast<double>(std::numeric_limits<real_t<T>>::denorm_min()) / norm);
     if (compare) take(worst.value, eigenvalue_error(w, reference_eigenvalues(one), 0, norm));
     if (vectors == nullptr) continue;
     const EigError error = eig_error(one, w, matrix_of(*vectors, k), norm, n, seed);
@@ -42,9 +43,13 @@ EigBatchError eig_batch_error(const HostMatrix<T>& a, const HostMatrix<T>& value
   return worst;
 }
 
-template EigBatchError eig_batch_error(const HostMatrix<float>&, const HostMatrix<float>&, const HostMatrix<float>*,
-                                       bool, index_t, std::uint64_t);
-template EigBatchError eig_batch_error(const HostMatrix<double>&, const HostMatrix<double>&, const HostMatrix<double>*,
-                                       bool, index_t, std::uint64_t);
+#define TESELA_INSTANTIATE(T)                                                                                      \
+  template EigBatchError eig_batch_error(const HostMatrix<T>&, const HostMatrix<real_t<T>>&, const HostMatrix<T>*, \
+                                         bool, index_t, std::uint64_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

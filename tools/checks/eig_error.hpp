@@ -86,7 +86,7 @@ struct EigBatchError {
 /// Measures at most `most` evenly spaced matrices: `a` is n x (K n), whose lower triangles are read, values n x K,
 /// vectors n x (K n) or null. Compares the values with LAPACK's only if `compare`.
 template <class T>
-EigBatchError eig_batch_error(const HostMatrix<T>& a, const HostMatrix<T>& values, const HostMatrix<T>* vectors,
+EigBatchError eig_batch_error(const HostMatrix<T>& a, const HostMatrix<real_t<T>>& values, const HostMatrix<T>* vectors,
                               bool compare, index_t most, std::uint64_t seed);
 
 // Checks of eigenpairs of the symmetric tridiagonal matrix T with diagonal d (n) and off-diagonal e (n - 1), without

@@ -8,13 +8,13 @@
 
 namespace tesela {
 
-/// Errors of eigenvalues and X as eigenpairs of a symmetric pair; NaN if a number is not finite.
+/// Errors of eigenvalues and X as eigenpairs of a symmetric or Hermitian pair; NaN if a number is not finite.
 struct GeneralizedEigError {
   /// Kind 1: max ||A x - lambda B x||_2 / ((||A||_2 + |lambda| ||B||_2) ||x||_2); kind 2: ||A B x - lambda x|| /
   /// ((||A|| ||B|| + |lambda|) ||x||); kind 3 with B A x.
   double residual = 0;
-  double orthogonality = 0;     ///< ||I - X^T B X||_F; in kind 3 with B^-1
-  std::optional<double> value;  ///< max |lambda - LAPACK's (sygvd)| / max |lambda|, if requested
+  double orthogonality = 0;     ///< ||I - X^H B X||_F; in kind 3 with B^-1
+  std::optional<double> value;  ///< max |lambda - LAPACK's (sygvd, hegvd)| / max |lambda|, if requested
   /// ||B||_2 ||B^-1||_2 by power iterations; infinite if B is not positive definite in double precision.
   double condition = 1;
   /// Factors by which a good residual and good values may exceed eig_bounds: the condition in kind 1; its root, and

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 namespace tesela {
@@ -21,7 +22,7 @@ void take(double& most, double value) { most = std::isnan(most) || most > value 
 }  // namespace
 
 template <class T>
-SvdBatchError svd_batch_error(const HostMatrix<T>& a, const HostMatrix<T>& values, const HostMatrix<T>* u,
+SvdBatchError svd_batch_error(const HostMatrix<T>& a, const HostMatrix<real_t<T>>& values, const HostMatrix<T>* u,
                               const HostMatrix<T>* v, index_t most) {
   const index_t least = values.rows(), count = values.cols();
   SvdBatchError worst;
@@ -33,7 +34,7 @@ SvdBatchError svd_batch_error(const HostMatrix<T>& a, const HostMatrix<T>& value
     const std::vector<double> found(&values(0, k), &values(0, k) + least), reference = reference_singular_values(one);
     take(worst.value, singular_value_error(found, reference));
     if (!found.empty() && found.front() > 0)
-      take(worst.rounding, static_cast<double>(std::numeric_limits<T>::denorm_min()) / found.front());
+      take(worst.rounding, static_cast<double>(std::numeric_limits<real_t<T>>::denorm_min()) / found.front());
     if (u == nullptr) continue;
     const SvdError error = svd_error(one, found, matrix_of(*u, k, count), matrix_of(*v, k, count));
     take(worst.vectors.residual, error.residual);
@@ -43,9 +44,13 @@ SvdBatchError svd_batch_error(const HostMatrix<T>& a, const HostMatrix<T>& value
   return worst;
 }
 
-template SvdBatchError svd_batch_error(const HostMatrix<float>&, const HostMatrix<float>&, const HostMatrix<float>*,
-                                       const HostMatrix<float>*, index_t);
-template SvdBatchError svd_batch_error(const HostMatrix<double>&, const HostMatrix<double>&, const HostMatrix<double>*,
-                                       const HostMatrix<double>*, index_t);
+#define TESELA_INSTANTIATE(T)                                                                                      \
+  template SvdBatchError svd_batch_error(const HostMatrix<T>&, const HostMatrix<real_t<T>>&, const HostMatrix<T>*, \
+                                         const HostMatrix<T>*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -4,10 +4,12 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack_svd.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 namespace tesela {
@@ -16,42 +18,47 @@ namespace {
 template <class T>
 int exponent_of(const HostMatrix<T>& a) {
   double largest = 0;
-  for (index_t k = 0; k < a.size(); ++k) largest = std::max(largest, std::abs(static_cast<double>(a.data()[k])));
+  for (index_t k = 0; k < a.size(); ++k) largest = std::max(largest, static_cast<double>(largest_part(a.data()[k])));
   return largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
 }
 
 template <class T>
-HostMatrix<double> scaled(const HostMatrix<T>& a, int exponent) {
-  return filled<double>(a.shape(),
-                        [&](index_t i, index_t j) { return std::ldexp(static_cast<double>(a(i, j)), -exponent); });
+HostMatrix<with_parts<T, double>> scaled(const HostMatrix<T>& a, int exponent) {
+  using Wide = with_parts<T, double>;
+  return filled<Wide>(a.shape(), [&](index_t i, index_t j) { return times_power_of_two(Wide(a(i, j)), -exponent); });
 }
 
-double frobenius(const HostMatrix<double>& a) {
+double square(double x) { return x * x; }
+double square(std::complex<double> x) { return std::norm(x); }
+
+template <class Wide>
+double frobenius(const HostMatrix<Wide>& a) {
   long double squares = 0;  // n^2 terms of one sign
-  for (index_t k = 0; k < a.size(); ++k) squares += static_cast<long double>(a.data()[k] * a.data()[k]);
+  for (index_t k = 0; k < a.size(); ++k) squares += static_cast<long double>(square(a.data()[k]));
   return std::sqrt(static_cast<double>(squares));
 }
 
 /// Returns the first columns of x times factors.
 template <class T>
-HostMatrix<double> scaled_columns(const HostMatrix<T>& x, const std::vector<double>& factors) {
-  return filled<double>({x.rows(), static_cast<index_t>(factors.size())}, [&](index_t i, index_t j) {
-    return static_cast<double>(x(i, j)) * factors[static_cast<std::size_t>(j)];
-  });
+HostMatrix<with_parts<T, double>> scaled_columns(const HostMatrix<T>& x, const std::vector<double>& factors) {
+  using Wide = with_parts<T, double>;
+  return filled<Wide>({x.rows(), static_cast<index_t>(factors.size())},
+                      [&](index_t i, index_t j) { return Wide(x(i, j)) * factors[static_cast<std::size_t>(j)]; });
 }
 
 /// Returns the larger number, or NaN if one is NaN.
 double worst(double x, double y) { return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y); }
 
 /// Returns the largest norm of a column of op(A) X - Y.
-double largest_column(Op op, const HostMatrix<double>& a, const HostMatrix<double>& x, HostMatrix<double> y) {
+template <class Wide>
+double largest_column(Op op, const HostMatrix<Wide>& a, const HostMatrix<Wide>& x, HostMatrix<Wide> y) {
   if (y.size() == 0) return 0;
-  blas::gemm<double>(op, Op::none, y.rows(), y.cols(), x.rows(), 1, a.data(), a.ld(), x.data(), x.ld(), -1, y.data(),
-                     y.ld());
+  blas::gemm<Wide>(op, Op::none, y.rows(), y.cols(), x.rows(), 1, a.data(), a.ld(), x.data(), x.ld(), -1, y.data(),
+                   y.ld());
   double largest = 0;
   for (index_t j = 0; j < y.cols(); ++j) {
     double squares = 0;
-    for (index_t i = 0; i < y.rows(); ++i) squares += y(i, j) * y(i, j);
+    for (index_t i = 0; i < y.rows(); ++i) squares += square(y(i, j));
     largest = worst(largest, std::sqrt(squares));
   }
   return largest;
@@ -74,9 +81,9 @@ SvdError svd_error(const HostMatrix<T>& a, const std::vector<double>& values, co
   std::vector<double> s = values;
   for (double& value : s) value = std::ldexp(value, -exponent);
   const std::vector<double> ones(s.size(), 1);
-  const HostMatrix<double> whole = scaled(a, exponent);
+  const auto whole = scaled(a, exponent);
   error.residual = worst(largest_column(Op::none, whole, scaled_columns(v, ones), scaled_columns(u, s)),
-                         largest_column(Op::transpose, whole, scaled_columns(u, ones), scaled_columns(v, s)));
+                         largest_column(adjoint<T>, whole, scaled_columns(u, ones), scaled_columns(v, s)));
   const double norm = frobenius(whole);
   if (norm > 0) error.residual /= !s.empty() && s.front() > 0 ? std::min(s.front(), norm) : norm;
   return error;
@@ -86,10 +93,10 @@ template <class T>
 std::vector<double> reference_singular_values(const HostMatrix<T>& a) {
   const blas::Threads threads(blas::threads_for(std::max(a.rows(), a.cols())));
   const int exponent = exponent_of(a);
-  HostMatrix<double> copy = scaled(a, exponent);
+  auto copy = scaled(a, exponent);
   std::vector<double> s(static_cast<std::size_t>(std::min(a.rows(), a.cols())));
-  if (lapack::gesdd<double>(lapack::SingularVectors::none, a.rows(), a.cols(), copy.data(), copy.ld(), s.data(),
-                            nullptr, 1, nullptr, 1) != 0)
+  if (lapack::gesdd<with_parts<T, double>>(lapack::SingularVectors::none, a.rows(), a.cols(), copy.data(), copy.ld(),
+                                           s.data(), nullptr, 1, nullptr, 1) != 0)
     return {};
   for (double& value : s) value = std::ldexp(value, exponent);
   return s;
@@ -149,14 +156,20 @@ double low_rank_error(const HostMatrix<T>& a, const std::vector<double>& values,
   return length / unit;
 }
 
+#define TESELA_INSTANTIATE(T)                                                                         \
+  template SvdBounds svd_bounds<T>(index_t, index_t);                                                 \
+  template SvdError svd_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, \
+                              const HostMatrix<T>&);                                                  \
+  template std::vector<double> reference_singular_values(const HostMatrix<T>&);                       \
+  template double norm_drift(const HostMatrix<T>&, const std::vector<double>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 #define TESELA_INSTANTIATE(T)                                                                            \
   template double low_rank_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, \
-                                 const HostMatrix<T>&, double);                                          \
-  template SvdBounds svd_bounds<T>(index_t, index_t);                                                    \
-  template SvdError svd_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&,    \
-                              const HostMatrix<T>&);                                                     \
-  template std::vector<double> reference_singular_values(const HostMatrix<T>&);                          \
-  template double norm_drift(const HostMatrix<T>&, const std::vector<double>&);
+                                 const HostMatrix<T>&, double);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

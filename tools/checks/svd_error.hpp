@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/svd/pca.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/row_source.hpp>
 
@@ -10,10 +11,10 @@ namespace tesela {
 
 /// Measured errors of a singular value decomposition.
 struct SvdError {
-  /// max over all triples of ||A v - s u||_2 and ||A^T u - s v||_2, relative to ||A||_2. With min(m, n) triples it
-  /// bounds A - U S V^T, because U or V is square.
+  /// max over all triples of ||A v - s u||_2 and ||A^H u - s v||_2, relative to ||A||_2. With min(m, n) triples it
+  /// bounds A - U S V^H, because U or V is square.
   double residual = 0;
-  double orthogonality_u = 0, orthogonality_v = 0;  ///< ||I - U^T U||_F, and the same for V
+  double orthogonality_u = 0, orthogonality_v = 0;  ///< ||I - U^H U||_F, and the same for V
 };
 
 /// Limits for a good result: of the residual and of differences between values relative to ||A||_2, and of the
@@ -59,7 +60,7 @@ struct SvdBatchError {
 /// Measures at most `most` evenly spaced matrices of a batch: `a` is m x (n K), values min(m, n) x K, u and v hold the
 /// vectors of all matrices side by side, or are null.
 template <class T>
-SvdBatchError svd_batch_error(const HostMatrix<T>& a, const HostMatrix<T>& values, const HostMatrix<T>* u,
+SvdBatchError svd_batch_error(const HostMatrix<T>& a, const HostMatrix<real_t<T>>& values, const HostMatrix<T>* u,
                               const HostMatrix<T>* v, index_t most);
 
 /// Measured errors of principal components, X the centred and scaled table.

@@ -28,12 +28,12 @@ std::vector<T> diagonal_of(const MatrixView<T>& a) {
 /// Throws ArgumentError for the first element of a Hermitian matrix's diagonal that is not real up to the rounding
 /// errors of a product of order n, 10 sqrt(n) eps.
 template <class T>
-void require_real(const char* routine, const std::vector<T>& diagonal) {
+void require_real(const char* routine, const std::vector<T>& diagonal, const char* name = "A") {
   if constexpr (is_complex<T>) {
     using Real = real_t<T>;
     const Real rounding = 10 * std::sqrt(static_cast<Real>(diagonal.size())) * std::numeric_limits<Real>::epsilon();
     for (std::size_t i = 0; i < diagonal.size(); ++i)
-      require(!(std::abs(diagonal[i].imag()) > rounding * std::abs(diagonal[i].real())), routine, "A", "its element [",
+      require(!(std::abs(diagonal[i].imag()) > rounding * std::abs(diagonal[i].real())), routine, name, "its element [",
               i, ", ", i, "] (from zero) has the imaginary part ", shortest(diagonal[i].imag()),
               ", and a Hermitian matrix has a real diagonal");
   }

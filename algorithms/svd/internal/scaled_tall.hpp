@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/svd/svd.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -21,7 +22,7 @@ struct Magnitude {
 
   explicit Magnitude(const MatrixView<const T>& a) {
     struct Found {
-      T largest = 0;
+      real_t<T> largest = 0;  // of a part of complex numbers
       index_t row = -1;
     };
     std::vector<Found> columns(static_cast<std::size_t>(a.cols));
@@ -29,14 +30,14 @@ struct Magnitude {
       for (index_t j = first; j < end; ++j) {
         Found found;
         for (index_t i = 0; i < a.rows; ++i) {
-          const T size = std::abs(a.data[i + j * a.ld]);
+          const real_t<T> size = largest_part(a.data[i + j * a.ld]);
           if (!std::isfinite(size) && found.row < 0) found.row = i;
           found.largest = std::max(found.largest, size);
         }
         columns[static_cast<std::size_t>(j)] = found;
       }
     });
-    T largest = 0;
+    real_t<T> largest = 0;
     for (index_t j = 0; j < a.cols; ++j) {
       const Found& found = columns[static_cast<std::size_t>(j)];
       if (found.row >= 0 && status.ok()) status = {SvdStatus::Verdict::not_finite, found.row, j};
@@ -46,7 +47,7 @@ struct Magnitude {
   }
 };
 
-/// A or A^T, whichever has no fewer rows than columns, times 2^-exponent, so that its elements have size 1.
+/// A or A^H, whichever has no fewer rows than columns, times 2^-exponent, so that its elements have size 1.
 template <class T>
 struct ScaledTall {
   HostMatrix<T> a;
@@ -62,12 +63,12 @@ struct ScaledTall {
         status(size.status) {
     if (!status.ok()) return;
     // The factor 2^-exponent may not be a number of T.
-    const T near = std::ldexp(T(1), -exponent / 2), far = std::ldexp(T(1), -exponent - (-exponent / 2));
+    const real_t<T> one = 1, near = std::ldexp(one, -exponent / 2), far = std::ldexp(one, -exponent - (-exponent / 2));
     parallel_for(given.cols, 32, [&](index_t first, index_t end) {
       for (index_t j = first; j < end; ++j)
         for (index_t i = 0; i < given.rows; ++i) {
           const T x = given.data[i + j * given.ld] * near * far;
-          transposed ? a(j, i) = x : a(i, j) = x;
+          transposed ? a(j, i) = conj(x) : a(i, j) = x;
         }
     });
   }
@@ -81,7 +82,7 @@ std::pair<index_t, index_t> set_values(Svd<T>& result, const std::vector<U>& val
   std::vector<double> all;
   for (const U value : values) all.push_back(std::ldexp(static_cast<double>(value), exponent));
   if (!all.empty()) result.norm = all.front();
-  if (result.norm > static_cast<double>(std::numeric_limits<T>::max()))
+  if (result.norm > static_cast<double>(std::numeric_limits<real_t<T>>::max()))
     result.status.verdict = SvdStatus::Verdict::overflow;
   const auto at_least = [&](double limit) {
     return std::partition_point(all.begin(), all.end(), [&](double value) { return value >= limit; }) - all.begin();

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _solvers, _tesela
-from ._arrays import Array, as_routine, each, fail, finite, matrix, real
+from ._arrays import Array, as_routine, each, fail, finite, matrix, numbers
 
 __all__ = ["cond", "matrix_rank", "null_space", "orth", "pinv", "polar"]
 
@@ -29,6 +29,15 @@ def decomposed(routine: str, a: Array, full_matrices: bool, compute_uv: bool) ->
     """Returns (u, s, vh), or s alone. The message of an error names the routine."""
     with as_routine(routine):
         return _tesela._svd(a, full_matrices, compute_uv)
+
+
+def scaled(a: Array, exponent: int) -> Array:
+    """Returns a 2^exponent."""
+    if a.dtype.kind != "c":
+        return np.ldexp(a, exponent)
+    parts = np.empty_like(a)
+    parts.real, parts.imag = np.ldexp(a.real, exponent), np.ldexp(a.imag, exponent)
+    return parts
 
 
 def tolerance(value: float | None, name: str) -> float | None:
@@ -51,7 +60,7 @@ def pinv(a: ArrayLike, rcond: float | None = None, hermitian: bool = False, *, a
     rcond : float, optional
         NumPy's name of rtol.
     hermitian : bool
-        Whether a is symmetric: `pinvh` inverts its eigenvalues.
+        Whether a is symmetric or Hermitian: `pinvh` inverts its eigenvalues.
     atol, rtol : float, optional
         Singular values up to atol + rtol times the largest count as zero. Without atol rtol is max(m, n) eps; with
         atol alone it is 0.
@@ -78,12 +87,12 @@ def pinv(a: ArrayLike, rcond: float | None = None, hermitian: bool = False, *, a
         u, s, vh = decomposed("pinv", a, False, True)
         rank = kept(s, a, relative, absolute or 0)
         with np.errstate(over="ignore"):
-            inverse = _tesela.matmul(vh[:rank].T / s[:rank], u[:, :rank].T)
+            inverse = _tesela.matmul(vh[:rank].conj().T / s[:rank], u[:, :rank].conj().T)
         if not np.isfinite(inverse).all():
             fail("pinv: an element of the inverse overflows", "not finite")
         return inverse, rank
 
-    x, rank = each(invert, (2,), matrix(a, "a", square=False))
+    x, rank = each(invert, (2,), matrix(a, "a", square=False, convert=numbers))
     return (x, rank) if return_rank else x
 
 
@@ -109,7 +118,7 @@ def matrix_rank(A: ArrayLike, tol: float | None = None, hermitian: bool = False,
     """
     if tol is not None and rtol is not None:
         raise ValueError("tol and rtol cannot both be given")
-    array = real(A, "A")
+    array = numbers(A, "A")
     if array.ndim < 2:
         return int(finite(array, "A").any())
     if array.size == 0:
@@ -137,13 +146,13 @@ def cond(x: ArrayLike, p: float | str | None = None) -> Any:
     4.0
     """
     by_values = p is None or p in (2, -2)
-    array = finite(matrix(x, "x", square=not by_values), "x")
+    array = finite(matrix(x, "x", square=not by_values, convert=numbers), "x")
     if 0 in array.shape[-2:]:
         raise np.linalg.LinAlgError("cond is not defined for a matrix without elements")
 
     def one(a: Array) -> Any:
         # A factor does not change the condition number: numbers near 1 keep all digits of the values and norms.
-        a = np.ldexp(a, -np.frexp(abs(a).max())[1])
+        a = scaled(a, -np.frexp(max(abs(a.real).max(), abs(a.imag).max()))[1])
         if by_values:
             s = decomposed("cond", a, False, False)
             large, small = (s[-1], s[0]) if p == -2 else (s[0], s[-1])
@@ -154,7 +163,7 @@ def cond(x: ArrayLike, p: float | str | None = None) -> Any:
         size = np.linalg.norm(a, p)  # type: ignore[arg-type]
         try:
             with as_routine("cond"), np.errstate(over="ignore"):
-                return np.asarray(size * np.linalg.norm(_solvers.inv(a), p), a.dtype)[()]  # type: ignore[arg-type]
+                return np.asarray(size * np.linalg.norm(_solvers.inv(a), p), a.real.dtype)[()]  # type: ignore[arg-type]
         except np.linalg.LinAlgError as error:
             # An inverse without correct digits has about the right size. The inverse of numbers near 1 overflows only
             # if the condition number does.
@@ -163,7 +172,7 @@ def cond(x: ArrayLike, p: float | str | None = None) -> Any:
                 return np.asarray(size * np.linalg.norm(inverse, p), a.dtype)[()]  # type: ignore[arg-type]
             if status not in ("singular", "not finite"):
                 raise
-            return a.dtype.type(np.inf)
+            return a.real.dtype.type(np.inf)
 
     return each(one, (2,), array)
 
@@ -189,7 +198,7 @@ def orth(A: ArrayLike, rcond: float | None = None) -> Any:
         u, s, _ = decomposed("orth", a, False, True)
         return u[:, :kept(s, a, relative)]
 
-    return each(basis, (2,), matrix(A, "A", square=False))
+    return each(basis, (2,), matrix(A, "A", square=False, convert=numbers))
 
 
 def null_space(A: ArrayLike, rcond: float | None = None, *, overwrite_a: bool = False, check_finite: bool = True,
@@ -217,13 +226,13 @@ def null_space(A: ArrayLike, rcond: float | None = None, *, overwrite_a: bool = 
 
     def basis(a: Array) -> Any:
         _, s, vh = decomposed("null_space", a, a.shape[0] < a.shape[1], True)
-        return vh[kept(s, a, relative):].T
+        return vh[kept(s, a, relative):].conj().T
 
-    return each(basis, (2,), matrix(A, "A", square=False))
+    return each(basis, (2,), matrix(A, "A", square=False, convert=numbers))
 
 
 def polar(a: ArrayLike, side: str = "right") -> Any:
-    """Decompose a = u p with orthonormal u and symmetric positive semidefinite p; or a = p u.
+    """Decompose a = u p with orthonormal u and symmetric or Hermitian positive semidefinite p; or a = p u.
 
     u is the nearest matrix with orthonormal columns, or rows if there are fewer; for a deficient rank it is one of
     several.
@@ -253,8 +262,8 @@ def polar(a: ArrayLike, side: str = "right") -> Any:
 
     def parts(a: Array) -> tuple[Any, Any]:
         w, s, vh = decomposed("polar", a, False, True)
-        vectors = vh.T if side == "right" else w
-        p = _tesela.matmul(vectors * s, vectors.T)
-        return _tesela.matmul(w, vh), (p + p.T) / 2
+        vectors = vh.conj().T if side == "right" else w
+        p = _tesela.matmul(vectors * s, vectors.conj().T)
+        return _tesela.matmul(w, vh), (p + p.conj().T) / 2
 
-    return each(parts, (2,), matrix(a, "a", square=False))
+    return each(parts, (2,), matrix(a, "a", square=False, convert=numbers))

@@ -207,7 +207,7 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, a
     array([[0.5 , 0.  ],
            [0.  , 0.25]])
     """
-    given = matrix(a, "a")
+    given = matrix(a, "a", convert=numbers)
     if given.shape[-1] == 0:
         return given.copy()
     unit = np.eye(given.shape[-1], dtype=given.dtype)
@@ -291,7 +291,7 @@ lstsq.__doc__ = _tesela.lstsq.__nb_signature__[0][1]
 
 def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lower: bool = True,
           return_rank: bool = False, check_finite: bool = True) -> Any:
-    """Compute the Moore-Penrose inverse of a symmetric matrix, of which one triangle is read, by `eigh`.
+    """Compute the Moore-Penrose inverse of a symmetric or Hermitian matrix, of which one triangle is read, by `eigh`.
 
     Eigenvalues up to atol + rtol times the largest count as zero. Without atol rtol is n eps; with atol alone it is 0.
 
@@ -312,9 +312,9 @@ def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lo
         by_default = len(a) * float(np.finfo(w.dtype).eps) if atol is None else 0.0
         relative = by_default if rtol is None else rtol
         kept = size > (atol or 0) + relative * size.max()
-        return _tesela.matmul(v[:, kept] / w[kept], v[:, kept].T), np.count_nonzero(kept)
+        return _tesela.matmul(v[:, kept] / w[kept], v[:, kept].conj().T), np.count_nonzero(kept)
 
-    x, rank = each(invert, (2,), matrix(a, "a"))
+    x, rank = each(invert, (2,), matrix(a, "a", convert=numbers))
     return (x, rank) if return_rank else x
 
 

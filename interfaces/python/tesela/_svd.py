@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _tesela
-from ._arrays import Array, each, finite, matrix, name_item, plain
+from ._arrays import Array, each, finite, matrix, name_item, numbers, plain
 
 __all__ = ["randomized_svd", "svd", "svdvals"]
 
@@ -67,7 +67,7 @@ def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, overw
         found = _tesela._svd(x, full_matrices, compute_uv, largest)
         return tuple(found) if compute_uv else found
 
-    stack = matrix(a, "a", square=False)
+    stack = matrix(a, "a", square=False, convert=numbers)
     if stack.ndim > 2 and stack.size > 0 and min(stack.shape[-2:]) <= 64 and max(stack.shape[-2:]) <= 1024:
         return _small(finite(stack, "a"), full_matrices, compute_uv, largest)
     return each(decompose, (2,), stack)

@@ -46,7 +46,8 @@ void check(GeneralizedKind kind, const HostMatrix<T>& a, const HostMatrix<T>& b,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("generalized_eig agrees with sygvd on all pairs", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig agrees with sygvd on all pairs", "[gpu]", float, double, std::complex<float>,
+                   std::complex<double>) {
   using T = TestType;
   for (const GeneralizedKind kind : all_kinds)
     for (const index_t n : {0, 1, 2, 3, 33, 64, 150})
@@ -80,10 +81,11 @@ TEST_CASE("generalized_eig agrees with closed forms") {
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig is accurate for an ill-conditioned B", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig is accurate for an ill-conditioned B", "[gpu]", float, double, std::complex<float>,
+                   std::complex<double>) {
   using T = TestType;
-  const char* const kind_of_b = std::is_same_v<T, float> ? "geometric:1e3" : "geometric:1e8";
-  const double condition = std::is_same_v<T, float> ? 1e3 : 1e8;
+  const char* const kind_of_b = std::is_same_v<real_t<T>, float> ? "geometric:1e3" : "geometric:1e8";
+  const double condition = std::is_same_v<real_t<T>, float> ? 1e3 : 1e8;
   for (const GeneralizedKind kind : all_kinds) {
     const HostMatrix<T> a = lower<T>("uniform", 100), b = lower<T>(kind_of_b, 100, 1, 9);
     const Solved<T> s = solve(a, b, {kind, {.method = EigMethod::two_stage}}, 48);
@@ -94,7 +96,7 @@ TEMPLATE_TEST_CASE("generalized_eig is accurate for an ill-conditioned B", "[gpu
 TEMPLATE_TEST_CASE("generalized_eig: powers of two scale the values, and powers of four in B scale X", "", float,
                    double) {
   using T = TestType;
-  const int most = std::numeric_limits<T>::max_exponent - 8;
+  const int most = std::numeric_limits<real_t<T>>::max_exponent - 8;
   const index_t n = 50;
   for (const GeneralizedKind kind : all_kinds) {
     const GeneralizedEigOptions options{kind, {.method = EigMethod::two_stage}};
@@ -108,14 +110,14 @@ TEMPLATE_TEST_CASE("generalized_eig: powers of two scale the values, and powers 
       const Solved<T> other = solved(of_a, of_b);
       const int power = kind == GeneralizedKind::ax_lambda_bx ? of_a - of_b : of_a + of_b,
                 half = kind == GeneralizedKind::bax_lambda_x ? of_b / 2 : -of_b / 2;
-      const bool over = std::ldexp(one.eig.norm, power) > static_cast<double>(std::numeric_limits<T>::max());
+      const bool over = std::ldexp(one.eig.norm, power) > static_cast<double>(std::numeric_limits<real_t<T>>::max());
       CHECK(other.eig.status.verdict == (over ? Verdict::overflow : Verdict::ok));
       if (over) continue;
       for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
         CHECK(other.eig.values[i] == std::ldexp(one.eig.values[i], power));
       bool same = true;
       for (index_t j = 0; j < n; ++j)
-        for (index_t i = 0; i < n; ++i) same = same && other.x(i, j) == std::ldexp(one.x(i, j), half);
+        for (index_t i = 0; i < n; ++i) same = same && other.x(i, j) == times_power_of_two(one.x(i, j), half);
       CHECK(same);
     }
   }
@@ -137,7 +139,8 @@ TEST_CASE("generalized_eig reports values beyond the range as a verdict") {
   CHECK(solve(ones, large, {}, 2).eig.status.ok());
 }
 
-TEMPLATE_TEST_CASE("generalized_eig finds the requested part of the spectrum", "", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig finds the requested part of the spectrum", "", float, double, std::complex<float>,
+                   std::complex<double>) {
   using T = TestType;
   const index_t n = 90;
   // Powers of two show that the ends of a range are scaled like the values.
@@ -162,7 +165,8 @@ TEMPLATE_TEST_CASE("generalized_eig finds the requested part of the spectrum", "
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig names the minor of B that is not positive", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig names the minor of B that is not positive", "[gpu]", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   using Minors = std::vector<index_t>;
   for (const auto& [n, tile, minors] :  // several tiles, and tiles of several panels
@@ -215,6 +219,22 @@ TEST_CASE("generalized_eig reports the place of an element that is not finite an
   CHECK_THROWS_AS(solve(a, b, {.eig = {.low = 1, .high = 0}}, 4), ArgumentError);
 }
 
+TEMPLATE_TEST_CASE("generalized_eig finds NaN in an imaginary part and refuses a diagonal that is not real", "",
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const bool in_b : {false, true}) {
+    const auto pair = [&](index_t row, index_t column, T value) {
+      HostMatrix<T> a = lower<T>("uniform", 50), b = lower<T>("identity", 50);
+      (in_b ? b : a)(row, column) += value;
+      return solve(a, b, {}, 0);
+    };
+    const Solved<T> s = pair(30, 20, T(0, std::numeric_limits<real_t<T>>::quiet_NaN()));
+    CHECK(s.eig.status.verdict == (in_b ? Verdict::b_not_finite : Verdict::not_finite));
+    CHECK((s.eig.status.row == 30 && s.eig.status.column == 20));
+    CHECK_THROWS_WITH(pair(7, 7, T(0, 1)), ContainsSubstring(in_b ? "B: its element [7, 7]" : "A: its element [7, 7]"));
+  }
+}
+
 TEST_CASE("generalized_eig reports a reduced matrix that overflows", "[gpu]") {
   const HostMatrix<double> a = lower<double>("identity", 20);
   HostMatrix<double> b = lower<double>("identity", 20);
@@ -225,21 +245,21 @@ TEST_CASE("generalized_eig reports a reduced matrix that overflows", "[gpu]") {
 
 TEMPLATE_TEST_CASE(
     "generalized_eig works with tiles of several panels, at any scale and with rows of B of different sizes", "[gpu]",
-    float, double) {
+    float, double, std::complex<float>, std::complex<double>) {
   using T = TestType;
   const index_t n = 330;
-  const int far = std::is_same_v<T, float> ? 60 : 498;  // 1e150
+  const int far = std::is_same_v<real_t<T>, float> ? 60 : 498;  // 1e150
   for (const GeneralizedKind kind : all_kinds) {
     const GeneralizedEigOptions options{kind, {.method = EigMethod::two_stage}};
     for (const int power : {0, -far, far}) {
       const HostMatrix<T> a = lower<T>("uniform", n), b = lower<T>("geometric:20", n, std::ldexp(1.0, power), 9);
       check(kind, a, b, solve(a, b, options, 300), 20);
     }
-    if (std::is_same_v<T, float>) continue;
+    if (std::is_same_v<real_t<T>, float>) continue;
     HostMatrix<T> b = lower<T>("geometric:20", n, 1, 9);
     const auto power = [&](index_t i) { return static_cast<int>(i % 13) - 6; };
     for (index_t j = 0; j < n; ++j)
-      for (index_t i = j; i < n; ++i) b(i, j) = std::ldexp(b(i, j), power(i) + power(j));
+      for (index_t i = j; i < n; ++i) b(i, j) = times_power_of_two(b(i, j), power(i) + power(j));
     const HostMatrix<T> a = lower<T>("uniform", n);
     check(kind, a, b, solve(a, b, options, 300), 20 * std::ldexp(1.0, 24));
   }

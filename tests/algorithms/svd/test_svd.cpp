@@ -1,4 +1,4 @@
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/four_types.hpp"
 #include "tests/support/test.hpp"
 #include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
@@ -16,7 +16,7 @@ using Verdict = SvdStatus::Verdict;
 
 template <class T>
 HostMatrix<T> times(HostMatrix<T> a, double factor) {
-  for (index_t k = 0; k < a.size(); ++k) a.data()[k] = static_cast<T>(factor * static_cast<double>(a.data()[k]));
+  for (index_t k = 0; k < a.size(); ++k) a.data()[k] = converted<T>(factor * with_parts<T, double>(a.data()[k]));
   return a;
 }
 
@@ -58,7 +58,7 @@ constexpr std::array every_job{SvdVectors::none, SvdVectors::economic, SvdVector
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all shapes", "", float, double) {
+NUMBERS_TEST_CASE("svd decomposes matrices of all shapes", "") {
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
     for (const auto& [m, n] : std::vector<std::array<index_t, 2>>{{0, 0},
                                                                   {0, 3},
@@ -80,7 +80,7 @@ WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all shapes", "", float, d
     }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all kinds in two stages", "", float, double) {
+NUMBERS_TEST_CASE("svd decomposes matrices of all kinds in two stages", "") {
   for (const char* kind : {"uniform", "normal", "graded", "kappa:1e3", "kappa:1e12", "rank:1", "rank:20", "rank:0",
                            "hilbert", "kahan", "zero", "band:1", "band:7", "index"})
     for (const Shape shape : {Shape{90, 90}, {120, 50}, {50, 120}}) {
@@ -119,13 +119,14 @@ TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]",
   CHECK(error.residual * (part.values.front() / part.norm) <= bounds.value);
 }
 
-CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "", float, double) {
+CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "", float, double, std::complex<float>,
+                         std::complex<double>) {
   const HostMatrix<TestType> a = svd_matrix<TestType>({250, 250}, "kappa:1e5", 1);
   for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
     solve_and_check(runtime, a, {.method = method});
 }
 
-WORKERS_TEMPLATE_TEST_CASE("svd accepts half-widths that do not divide the order", "", float, double) {
+NUMBERS_TEST_CASE("svd accepts half-widths that do not divide the order", "") {
   for (const index_t band : {1, 2, 3, 8, 32, 64, 300})
     for (const index_t n : {100, 201}) {
       const HostMatrix<TestType> a = svd_matrix<TestType>({n, n}, "uniform", 4);
@@ -135,7 +136,7 @@ WORKERS_TEMPLATE_TEST_CASE("svd accepts half-widths that do not divide the order
 }
 
 CORES_TEMPLATE_TEST_CASE("svd in two stages is within its bounds for usual bands, every shape and kind", "", float,
-                         double) {
+                         double, std::complex<float>, std::complex<double>) {
   for (const index_t band : {8, 32, 64})
     for (const char* const kind :
          {"uniform", "normal", "index", "graded", "kappa:1e8", "rank:3", "zero", "hilbert", "kahan", "band:5"})
@@ -146,7 +147,7 @@ CORES_TEMPLATE_TEST_CASE("svd in two stages is within its bounds for usual bands
       }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("svd finds the largest values and their vectors", "", float, double) {
+NUMBERS_TEST_CASE("svd finds the largest values and their vectors", "") {
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
     for (const Shape shape : {Shape{80, 80}, {90, 60}, {60, 90}})
       for (const index_t k : {0, 1, 7, 60})
@@ -155,7 +156,8 @@ WORKERS_TEMPLATE_TEST_CASE("svd finds the largest values and their vectors", "",
                           {.method = method, .vectors = vectors, .largest = k});
 }
 
-CORES_TEMPLATE_TEST_CASE("svd: values do not depend on the vectors", "", float, double) {
+CORES_TEMPLATE_TEST_CASE("svd: values do not depend on the vectors", "", float, double, std::complex<float>,
+                         std::complex<double>) {
   HostMatrix<TestType> a = svd_matrix<TestType>({100, 80}, "uniform", 9);
   const auto values = [&](const SvdOptions& o) { return svd(runtime, MatrixView(a), o).values; };
   const std::vector<double> all = values({.method = SvdMethod::two_stage});
@@ -164,9 +166,10 @@ CORES_TEMPLATE_TEST_CASE("svd: values do not depend on the vectors", "", float, 
   CHECK(std::equal(part.begin(), part.end(), all.begin()));
 }
 
-CORES_TEMPLATE_TEST_CASE("svd: a power of two scales only the values", "", float, double) {
+CORES_TEMPLATE_TEST_CASE("svd: a power of two scales only the values", "", float, double, std::complex<float>,
+                         std::complex<double>) {
   using T = TestType;
-  const int most = std::numeric_limits<T>::max_exponent - 8;
+  const int most = std::numeric_limits<real_t<T>>::max_exponent - 8;
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack}) {
     HostMatrix<T> a = svd_matrix<T>({70, 40}, "uniform", 2);
     const Svd<T> one = svd(runtime, MatrixView(a), {.method = method});
@@ -196,24 +199,29 @@ CORES_TEST_CASE("svd decomposes matrices near the ends of the range", "") {
     CHECK(svd(runtime, MatrixView(tiny), {.method = method}).values == std::vector{5 * least, 3 * least});
 }
 
-CORES_TEMPLATE_TEST_CASE("svd reports a value beyond the largest number as a verdict", "", float, double) {
+CORES_TEMPLATE_TEST_CASE("svd reports a value beyond the largest number as a verdict", "", float, double,
+                         std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack}) {
-    HostMatrix<T> a = filled<T>({40, 40}, [](index_t, index_t) { return std::numeric_limits<T>::max(); });
+    HostMatrix<T> a = filled<T>({40, 40}, [](index_t, index_t) { return T(std::numeric_limits<real_t<T>>::max()); });
     const Svd<T> found = svd(runtime, MatrixView(a), {.method = method});
     CHECK(found.status.verdict == Verdict::overflow);
-    CHECK(found.norm > static_cast<double>(std::numeric_limits<T>::max()));
+    CHECK(found.norm > static_cast<double>(std::numeric_limits<real_t<T>>::max()));
     CHECK_THAT(to_string(found.status), ContainsSubstring("overflow"));
   }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("svd reports the place of NaN and infinity", "", float, double) {
+NUMBERS_TEST_CASE("svd reports the place of NaN and infinity", "") {
   using T = TestType;
-  for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
+  using Limits = std::numeric_limits<real_t<T>>;
+  for (const real_t<T> bad : {Limits::quiet_NaN(), Limits::infinity()})
     for (const Shape shape : {Shape{30, 20}, {20, 30}, {300, 300}})
       for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack}) {
         HostMatrix<T> a = svd_matrix<T>(shape, "uniform", 2);
-        a(7, 3) = bad;
+        if constexpr (is_complex<T>)
+          a(7, 3) = T(0, bad);
+        else
+          a(7, 3) = bad;
         const Svd<T> found = svd(runtime, MatrixView(a), {.method = method});
         CHECK(found.status.verdict == Verdict::not_finite);
         CHECK(found.status.row == 7);
@@ -221,6 +229,35 @@ WORKERS_TEMPLATE_TEST_CASE("svd reports the place of NaN and infinity", "", floa
         CHECK(to_string(found.status) == "not finite: A(8, 4)");
         CHECK(found.values.empty());
       }
+}
+
+CORES_TEMPLATE_TEST_CASE("svd of a complex matrix has the adjoint of V, not its transpose", "", std::complex<float>,
+                         std::complex<double>) {
+  using T = TestType;
+  // A = diag(1, i, -1, -i) F diag(4, 3, 2, 1) G^H with unitary F = (i^(j k)) / 2 and G = diag(i, -1, 1, -i) F.
+  const std::array<T, 4> i_to{T(1), T(0, 1), T(-1), T(0, -1)}, of_g{T(0, 1), T(-1), T(1), T(0, -1)};
+  const auto power = [&](index_t k) { return i_to[static_cast<std::size_t>(k % 4)]; };
+  for (const index_t copies : {1, 30})  // blocks of order 4 on the diagonal
+    for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack}) {
+      const index_t n = 4 * copies;
+      HostMatrix<T> a = filled<T>({n, n}, [&](index_t i, index_t j) {
+        T sum = 0;
+        for (index_t k = 0; k < 4 && i / 4 == j / 4; ++k)
+          sum += power(i) * power(i % 4 * k) * real_t<T>(4 - k) *
+                 conj(of_g[static_cast<std::size_t>(j % 4)] * power(j % 4 * k)) / real_t<T>(4);
+        return sum;
+      });
+      const Svd<T> found = svd(runtime, MatrixView(a), {.method = method, .band = 3});
+      REQUIRE(found.status.ok());
+      for (index_t k = 0; k < n; ++k)
+        CHECK(std::abs(found.values[static_cast<std::size_t>(k)] - static_cast<double>(4 - k / copies)) < 1e-5);
+      const SvdBounds bounds = svd_bounds<T>(n, n);
+      CHECK(svd_error(a, found.values, *found.u, *found.v).residual <= bounds.value);
+      HostMatrix<T> wrong = found.v->clone();
+      for (index_t k = 0; k < wrong.size(); ++k) wrong.data()[k] = conj(wrong.data()[k]);
+      CHECK(svd_error(a, found.values, *found.u, wrong).residual > 0.1);
+      CHECK(svd_error(a, found.values, *found.u, wrong).orthogonality_v <= bounds.orthogonality);
+    }
 }
 
 WORKERS_TEST_CASE("svd reads tiles of any shape and memory with a leading dimension", "") {
@@ -266,7 +303,7 @@ CORES_TEST_CASE("svd refuses wrong options", "") {
   CHECK_THROWS_AS(solve({.vectors = SvdVectors::all, .range = std::pair{1.0, 2.0}}), ArgumentError);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("svd finds the values in a range and their vectors", "", float, double) {
+NUMBERS_TEST_CASE("svd finds the values in a range and their vectors", "") {
   using T = TestType;
   for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
     for (const Shape shape : {Shape{60, 60}, {90, 40}, {40, 90}}) {

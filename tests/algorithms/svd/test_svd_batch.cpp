@@ -1,4 +1,4 @@
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/four_types.hpp"
 #include "tests/support/vector_targets.hpp"
 #include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/svd/svd_batch.hpp>
@@ -17,12 +17,12 @@ const std::vector<const char*> kinds{"uniform", "hilbert", "zero",       "band:0
 /// Returns `count` matrices side by side, cycling through kinds and scales.
 template <class T>
 HostMatrix<T> batch_of(Shape shape, index_t count, const std::vector<const char*>& which,
-                       const std::vector<T>& scales) {
+                       const std::vector<real_t<T>>& scales) {
   HostMatrix<T> a(shape.rows, shape.cols * count);
   for (index_t k = 0; k < count; ++k) {
     const HostMatrix<T> one =
         svd_matrix<T>(shape, which[static_cast<std::size_t>(k) % which.size()], static_cast<std::uint64_t>(k) + 1);
-    const T scale = scales[static_cast<std::size_t>(k) % scales.size()];
+    const real_t<T> scale = scales[static_cast<std::size_t>(k) % scales.size()];
     for (index_t j = 0; j < shape.cols; ++j)
       for (index_t i = 0; i < shape.rows; ++i) a(i, k * shape.cols + j) = scale * one(i, j);
   }
@@ -46,7 +46,7 @@ void check(const HostMatrix<T>& a, index_t n, const SvdBatch<T>& s, index_t k) {
       reference = reference_singular_values(one);
   const SvdBounds bounds = svd_bounds<T>(m, n);
   const double rounding =
-      reference.front() > 0 ? static_cast<double>(std::numeric_limits<T>::denorm_min()) / reference.front() : 0;
+      reference.front() > 0 ? static_cast<double>(std::numeric_limits<real_t<T>>::denorm_min()) / reference.front() : 0;
   CHECK(std::is_sorted(values.rbegin(), values.rend()));
   CHECK(singular_value_error(values, reference) <= bounds.value + rounding);
   CHECK(norm_drift(one, values) <= bounds.value + rounding);
@@ -60,7 +60,7 @@ void check(const HostMatrix<T>& a, index_t n, const SvdBatch<T>& s, index_t k) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("svd_batch decomposes every kind, shape and number of matrices", "", float, double) {
+NUMBERS_TEST_CASE("svd_batch decomposes every kind, shape and number of matrices", "") {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   using T = TestType;
   for (const Shape shape : {Shape{1, 1},
@@ -80,7 +80,7 @@ WORKERS_TEMPLATE_TEST_CASE("svd_batch decomposes every kind, shape and number of
                             {6, 1024}})
     for (const index_t count : {1, 2, 13}) {
       if (count == 13 && shape.rows > 40) continue;
-      const HostMatrix<T> a = batch_of<T>(shape, count, kinds, {T(1)});
+      const HostMatrix<T> a = batch_of<T>(shape, count, kinds, {1});
       const HostMatrix<T> before = a.clone();
       for (const SvdVectors vectors : {SvdVectors::none, SvdVectors::economic, SvdVectors::all}) {
         if (vectors == SvdVectors::all && std::max(shape.rows, shape.cols) > 200) continue;
@@ -94,16 +94,16 @@ WORKERS_TEMPLATE_TEST_CASE("svd_batch decomposes every kind, shape and number of
     }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("svd_batch under a sanitizer", "[sanitize]", float, double) {
+NUMBERS_TEST_CASE("svd_batch under a sanitizer", "[sanitize]") {
   for (const Shape shape : {Shape{5, 3}, {12, 20}, {33, 33}}) {
-    HostMatrix<TestType> a = batch_of<TestType>(shape, 5, kinds, {TestType(1)});
+    HostMatrix<TestType> a = batch_of<TestType>(shape, 5, kinds, {1});
     const SvdBatch<TestType> s = svd_batch<TestType>(runtime, a, 5, SvdVectors::all);
     REQUIRE(s.ok());
     for (index_t k = 0; k < 5; ++k) check(a, shape.cols, s, k);
   }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("svd_batch decomposes empty batches and matrices without elements", "", float, double) {
+NUMBERS_TEST_CASE("svd_batch decomposes empty batches and matrices without elements", "") {
   using T = TestType;
   for (const auto& [shape, count] : {std::pair{Shape{3, 0}, index_t{0}}, {{0, 0}, 4}, {{0, 6}, 3}, {{5, 0}, 3}}) {
     HostMatrix<T> a(shape.rows, shape.cols);
@@ -118,19 +118,21 @@ WORKERS_TEMPLATE_TEST_CASE("svd_batch decomposes empty batches and matrices with
   }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("svd_batch accepts scales from both ends of the range in one batch", "", float, double) {
+NUMBERS_TEST_CASE("svd_batch accepts scales from both ends of the range in one batch", "") {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   using T = TestType;
-  const T high = sizeof(T) == 4 ? T(1e36) : T(1e300), low = sizeof(T) == 4 ? T(1e-36) : T(1e-300);
+  using Real = real_t<T>;
+  constexpr bool single = sizeof(Real) == 4;
+  const Real high = single ? Real(1e36) : Real(1e300), low = single ? Real(1e-36) : Real(1e-300);
   for (const Shape shape : {Shape{1, 1}, {8, 8}, {20, 9}}) {
-    HostMatrix<T> a = batch_of<T>(shape, 24, {"uniform", "kappa:1e4"}, {high, T(1), low});
+    HostMatrix<T> a = batch_of<T>(shape, 24, {"uniform", "kappa:1e4"}, {high, Real(1), low});
     const SvdBatch<T> s = svd_batch<T>(runtime, a, 24);
     REQUIRE(s.ok());
     for (index_t k = 0; k < 24; ++k) check(a, shape.cols, s, k);
   }
-  HostMatrix<T> one = batch_of<T>({20, 12}, 3, {"uniform"}, {T(1)}), other = one.clone();
+  HostMatrix<T> one = batch_of<T>({20, 12}, 3, {"uniform"}, {1}), other = one.clone();
   for (index_t j = 12; j < 24; ++j)
-    for (index_t i = 0; i < 20; ++i) other(i, j) = std::ldexp(other(i, j), -60);
+    for (index_t i = 0; i < 20; ++i) other(i, j) = times_power_of_two(other(i, j), -60);
   const SvdBatch<T> p = svd_batch<T>(runtime, one, 3), q = svd_batch<T>(runtime, other, 3);
   CHECK(std::equal(p.u->data(), p.u->data() + p.u->size(), q.u->data()));
   CHECK(std::equal(p.v->data(), p.v->data() + p.v->size(), q.v->data()));
@@ -163,17 +165,24 @@ WORKERS_TEST_CASE("svd_batch computes small values of scaled rows and columns to
   }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("svd_batch names a matrix that is not finite or overflows and decomposes the others", "",
-                           float, double) {
+NUMBERS_TEST_CASE("svd_batch names a matrix that is not finite or overflows and decomposes the others", "") {
   using T = TestType;
-  const HostMatrix<T> good = batch_of<T>({6, 4}, 11, {"uniform"}, {T(1)});
+  using Limits = std::numeric_limits<real_t<T>>;
+  // Complex numbers have it in the imaginary part.
+  const auto number = [](real_t<T> bad) {
+    if constexpr (is_complex<T>)
+      return T(1, bad);
+    else
+      return bad;
+  };
+  const HostMatrix<T> good = batch_of<T>({6, 4}, 11, {"uniform"}, {1});
   HostMatrix<T> whole = good.clone();
   const SvdBatch<T> expected = svd_batch<T>(runtime, whole, 11);
-  for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
+  for (const real_t<T> bad : {Limits::quiet_NaN(), Limits::infinity()}) {
     HostMatrix<T> a = good.clone();
-    a(4, 5 * 4 + 2) = bad;
+    a(4, 5 * 4 + 2) = number(bad);
     for (index_t j = 0; j < 4; ++j)
-      for (index_t i = 0; i < 6; ++i) a(i, 7 * 4 + j) = std::numeric_limits<T>::max();
+      for (index_t i = 0; i < 6; ++i) a(i, 7 * 4 + j) = Limits::max();
     const SvdBatch<T> s = svd_batch<T>(runtime, a, 11);
     REQUIRE(s.failures.size() == 2);
     CHECK(s.failures[0].matrix == 5);
@@ -184,14 +193,14 @@ WORKERS_TEMPLATE_TEST_CASE("svd_batch names a matrix that is not finite or overf
     CHECK(std::isinf(s.values(0, 7)));
     for (index_t k = 0; k < 11; ++k)
       if (k == 5)
-        CHECK((std::isnan(s.values(0, k)) && std::isnan((*s.u)(0, k * 4)) && std::isnan((*s.v)(3, k * 4 + 3))));
+        CHECK((std::isnan(s.values(0, k)) && !is_finite((*s.u)(0, k * 4)) && !is_finite((*s.v)(3, k * 4 + 3))));
       else if (k != 7)
         CHECK((std::equal(&s.values(0, k), &s.values(0, k) + 4, &expected.values(0, k)) &&
                std::equal(&(*s.u)(0, k * 4), &(*s.u)(0, k * 4) + 24, &(*expected.u)(0, k * 4))));
   }
   HostMatrix<T> wide(3, 8);
   std::fill_n(wide.data(), wide.size(), T(1));
-  wide(2, 1) = wide(0, 3) = std::numeric_limits<T>::quiet_NaN();
+  wide(2, 1) = wide(0, 3) = number(Limits::quiet_NaN());
   CHECK_THAT(to_string(svd_batch<T>(runtime, wide, 2).failures.front()), ContainsSubstring("A(3, 2) of matrix 1"));
 }
 

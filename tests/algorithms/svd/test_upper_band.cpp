@@ -1,4 +1,4 @@
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/four_types.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
@@ -13,7 +13,7 @@ namespace {
 template <class T>
 double norm(const HostMatrix<T>& a) {
   double squares = 0;
-  for (index_t k = 0; k < a.size(); ++k) squares += static_cast<double>(a.data()[k]) * static_cast<double>(a.data()[k]);
+  for (index_t k = 0; k < a.size(); ++k) squares += std::norm(with_parts<T, double>(a.data()[k]));
   return std::sqrt(squares);
 }
 
@@ -35,22 +35,23 @@ HostMatrix<T> formed(Graph& g, index_t n, const Apply& apply) {
   return q;
 }
 
-/// Checks that Q_left B Q_right^T = A and that both factors are orthogonal.
+/// Checks that Q_left B Q_right^H = A and that both factors are orthogonal or unitary.
 template <class T>
 void check_product(const HostMatrix<T>& a, const HostMatrix<T>& left, const HostMatrix<T>& b,
                    const HostMatrix<T>& right) {
   const index_t n = a.rows();
   if (n == 0) return;
-  const double root = std::sqrt(static_cast<double>(n)), bound = (std::is_same_v<T, float> ? 1e-6 : 5e-15) * root,
-               orthogonal = (std::is_same_v<T, float> ? 2e-5 : 1e-13) * root;
+  constexpr bool single = std::is_same_v<real_t<T>, float>;
+  const double root = std::sqrt(static_cast<double>(n)), bound = (single ? 1e-6 : 5e-15) * root,
+               orthogonal = (single ? 2e-5 : 1e-13) * root;
   HostMatrix<T> product(n, n), rest = a.clone();
   blas::gemm<T>(Op::none, Op::none, n, n, n, 1, left.data(), n, b.data(), n, 0, product.data(), n);
-  blas::gemm<T>(Op::none, Op::transpose, n, n, n, -1, product.data(), n, right.data(), n, 1, rest.data(), n);
+  blas::gemm<T>(Op::none, adjoint<T>, n, n, n, -1, product.data(), n, right.data(), n, 1, rest.data(), n);
   CAPTURE(norm(rest), norm(a), bound);
   CHECK(norm(rest) <= bound * norm(a));
   for (const HostMatrix<T>* q : {&left, &right}) {
     HostMatrix<T> gram = identity<T>(n);
-    blas::gemm<T>(Op::transpose, Op::none, n, n, n, -1, q->data(), n, q->data(), n, 1, gram.data(), n);
+    blas::gemm<T>(adjoint<T>, Op::none, n, n, n, -1, q->data(), n, q->data(), n, 1, gram.data(), n);
     CAPTURE(norm(gram), orthogonal);
     CHECK(norm(gram) <= orthogonal);
   }
@@ -67,7 +68,7 @@ HostMatrix<T> dense(const UpperBand<T>& band) {
       for (index_t r = 0; r < x.rows; ++r) {
         const index_t i = column + j + r - (2 * b - 1);
         if (i < 0 || i >= n) continue;
-        if (r < b - 1 || r > 2 * b - 1) REQUIRE(x(r, j) == 0);
+        if (r < b - 1 || r > 2 * b - 1) REQUIRE(x(r, j) == T(0));
         a(i, column + j) = x(r, j);
       }
   });
@@ -106,7 +107,7 @@ void check(Runtime& runtime, const char* kind, index_t n, index_t b, index_t w, 
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal: A = U B V^T", "", float, double) {
+NUMBERS_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal: A = U B V^H", "") {
   for (const auto& [b, w, window] : std::vector<std::array<index_t, 3>>{
            {1, 1, 5}, {2, 6, 4}, {3, 300, 300}, {8, 16, 40}, {32, 64, 128}, {64, 128, 128}})
     for (const index_t n : {0, 1, 2, 3, 4, 9, 33, 64, 65, 100}) check<TestType>(runtime, "uniform", n, b, w, window);
@@ -119,8 +120,7 @@ WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal: A = U B
     check<TestType>(runtime, kind, 75, 8, 24, 32);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal for the band that a runtime selects", "", float,
-                           double) {
+NUMBERS_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal for the band that a runtime selects", "") {
   for (const index_t b : {8, 32, 64})
     for (const index_t n : {70, 200, 333}) check<TestType>(runtime, "normal", n, b, n, band_window(runtime, n, b));
   for (const char* kind : {"graded", "rank:20", "zero"})
@@ -137,8 +137,7 @@ GPU_TEST_CASE("band_to_bidiagonal refuses a band that is too wide for GPUs witho
   CHECK_THROWS_AS(band_to_bidiagonal(g, band), ArgumentError);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal under a sanitizer", "[sanitize]", float,
-                           double) {
+NUMBERS_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal under a sanitizer", "[sanitize]") {
   check<TestType>(runtime, "uniform", 70, 8, 70, band_window(runtime, 70, 8));
   check<TestType>(runtime, "graded", 70, 32, 32, 64);
 }

@@ -40,8 +40,8 @@ void require_valid(const EigOptions& o, const std::optional<IndexRange>& positio
   if (o.common.complex()) {
     require(find_named(eig_methods(), o.method).has_value(), "eig", "--method", o.method,
             " has no complex numbers: use auto");
-    require(!o.input.generalized() && o.input.diagonal.empty() && o.certify == 0, "eig", "--precision",
-            o.common.precision, ": pairs, --diagonal and --certify have no complex numbers");
+    require(o.input.diagonal.empty() && o.certify == 0, "eig", "--precision", o.common.precision,
+            ": --diagonal and --certify have no complex numbers");
     require_holds_numbers("eig", o.common, {{"--out-vectors", &o.vectors_out}});
   }
   if (o.certify > 0 && (positions || !o.selection.range.empty() || !o.check))
@@ -263,8 +263,8 @@ void exclude(App& app) {
 
 int run(EigOptions o) {
   o.vectors = o.vectors || !o.vectors_out.empty();
-  require(!o.common.complex() || (o.jobs.empty() && o.batch < 0), "eig", "--precision", o.common.precision,
-          ": --jobs and --batch have no complex numbers");
+  require(!o.common.complex() || o.jobs.empty(), "eig", "--precision", o.common.precision,
+          ": --jobs has no complex numbers");
   require(o.jobs.empty() || find_named(eig_methods(), o.method).has_value(), "eig", "--method", o.method,
           " is not there for --jobs");
   if (!o.jobs.empty()) return run_eig_jobs(o);

@@ -37,6 +37,7 @@ template <class T>
 int run(EigOptions o) {
   Report report("eig", o.common);
   resolve(o.input, o.batch);
+  require_holds_numbers("eig", o.common, {{"--out-vectors", &o.vectors_out}});
   const index_t n = o.input.n;
   const auto order = static_cast<double>(n);
   if (o.plan.only) plan_only("eig", o.common.json_path);
@@ -63,8 +64,8 @@ int run(EigOptions o) {
     report.fail(to_string(found.result.failures.front()));
     return report.finish();
   }
-  const T *const values = found.values.data(), *const end = values + found.values.size(),
-                 *const over = std::find_if(values, end, [](T w) { return std::isinf(w); });
+  const auto *const values = found.values.data(), *const end = values + found.values.size(),
+                    *const over = std::find_if(values, end, [](real_t<T> w) { return std::isinf(w); });
   if (over != end)
     report.fail(fmt::format("overflow: an eigenvalue of matrix {} is larger than the largest number",
                             (over - values) / found.values.ld() + 1));
@@ -83,6 +84,8 @@ int run(EigOptions o) {
 
 }  // namespace
 
-int run_eig_batch(EigOptions o) { return run_in_precision(o, run<float>, run<double>); }
+int run_eig_batch(EigOptions o) {
+  return run_for_number_type(o, []<class T>(EigOptions& options) { return run<T>(options); });
+}
 
 }  // namespace tesela::cli

@@ -23,6 +23,7 @@ using Options = SvdCommandOptions;
 
 void require_valid(const Options& o) {
   require(o.largest <= std::min(o.m, o.n), "svd", "--largest", o.largest, " of ", std::min(o.m, o.n), " values");
+  require_holds_numbers("svd", o.common, {{"--out-u", &o.out_u}, {"--out-v", &o.out_v}});
   require(!o.values || (o.out_u.empty() && o.out_v.empty()), "svd", "--values", "contradicts --out-u and --out-v");
 }
 
@@ -52,7 +53,8 @@ double selected_value_error(const Options& o, const std::vector<double>& values,
 template <class T>
 void report_rank(const Options& o, const std::vector<double>& values, Report& report) {
   if (values.empty()) return;
-  const double least = static_cast<double>(std::max(o.m, o.n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double least =
+      static_cast<double>(std::max(o.m, o.n)) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   const auto below =
       std::find_if(values.begin(), values.end(), [&](double s) { return !(s / values.front() > least); });
   report.check("rank", static_cast<double>(below - values.begin()));
@@ -99,7 +101,7 @@ int run(Options o) {
     problem.runtime = &runtime;
     problem.load();
     const auto solver = find_method(svd_table<T>(false), o.method).solver(problem);
-    run_timed(o.common, runtime, report, solver, svd_flops(o.m, o.n, problem.options.vectors));
+    run_timed(o.common, runtime, report, solver, flops_each<T> * svd_flops(o.m, o.n, problem.options.vectors));
     found = solver.result();
   }
   report.problem()["method"] = name_of(svd_methods(), found.method);
@@ -121,10 +123,12 @@ int run(Options o) {
 }
 
 int run_command(Options o) {
+  require(!o.common.complex() || (o.rank < 0 && !o.stream), "svd", "--precision", o.common.precision,
+          ": --rank and --stream have no complex numbers");
   if (o.batch >= 0) return run_svd_batch(o);
   if (o.rank >= 0) return run_svd_rank(o);
   if (o.stream) return run_svd_stream(o);
-  return run_in_precision(o, run<float>, run<double>);
+  return run_for_number_type(o, []<class T>(Options& options) { return run<T>(options); });
 }
 
 /// Excludes options that do not belong together.
@@ -144,7 +148,7 @@ void exclude(App& app) {
   app.get_option("--oversampling")->needs(app.get_option("--rank"));
 }
 
-const Command svd_command(Command::Group::top, "svd", "singular value decomposition A = U S V^T", [](App& app) {
+const Command svd_command(Command::Group::top, "svd", "singular value decomposition A = U S V^H", [](App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(non_negative())->generates();
   app.add_option("-n,--n", o->n, "columns of A (default: 1000)")->transform(non_negative())->generates();
@@ -176,7 +180,7 @@ const Command svd_command(Command::Group::top, "svd", "singular value decomposit
   add_output(app, Output::matrix, "-o,--out", o->out, "write the singular values to FILE (.mtx, .npy, .csv or .txt)");
   add_output(app, Output::matrix, "--out-u", o->out_u, "write U to FILE, a column for each value");
   add_output(app, Output::matrix, "--out-v", o->out_v, "write V to FILE, a column for each value");
-  o->common.add_to(app);
+  o->common.add_to(app, {.complex = true});
   exclude(app);
   app.footer(
       "Examples:\n"

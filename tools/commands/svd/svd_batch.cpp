@@ -41,6 +41,7 @@ int run(SvdCommandOptions o) {
   Report report("svd", o.common);
   if (o.a.empty()) static_cast<void>(svd_matrix<T>({0, 0}, o.random, 1));  // throws for a wrong kind
   resolve(o);
+  require_holds_numbers("svd", o.common, {{"--out-u", &o.out_u}, {"--out-v", &o.out_v}});
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = std::min(m, n);
   const double vectors = o.values ? 0 : o.full ? m * m + n * n : k * (m + n);
   require_memory("svd", "A and the results", static_cast<double>(o.batch) * (m * n + k + vectors) * sizeof(T));
@@ -86,6 +87,8 @@ int run(SvdCommandOptions o) {
 
 }  // namespace
 
-int run_svd_batch(SvdCommandOptions o) { return run_in_precision(o, run<float>, run<double>); }
+int run_svd_batch(SvdCommandOptions o) {
+  return run_for_number_type(o, []<class T>(SvdCommandOptions& options) { return run<T>(options); });
+}
 
 }  // namespace tesela::cli

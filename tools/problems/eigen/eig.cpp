@@ -150,7 +150,8 @@ Solver<EigFound<T>> by_graph(EigProblem<T>& p, const std::string& name) {
   const auto run = [&p, state, iteration, options, tridiagonal, pair](Graph* g) {
     SymmetricEig<T>& eig = state->found.eig;
     if constexpr (is_complex<T>) {
-      eig = symmetric_eig(*g, *state->A, options);
+      eig =
+          pair ? generalized_eig(*g, *state->A, *state->B, {p.kind(), options}) : symmetric_eig(*g, *state->A, options);
     } else {
       const auto iterate = [&](const auto&... matrix) {
         EigIterationResult<T> result = eig_iteration<T>(*g, matrix..., p.iteration.options(*iteration, options));
@@ -343,8 +344,9 @@ std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows which) {
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)              \
-  template void EigProblem<T>::load(bool); \
+#define TESELA_INSTANTIATE(T)                           \
+  template GeneralizedKind EigProblem<T>::kind() const; \
+  template void EigProblem<T>::load(bool);              \
   template std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows);
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)

@@ -15,8 +15,8 @@
 
 namespace tesela::cli {
 
-/// A X = X diag(values) with a symmetric or Hermitian A, or a generalized problem of real numbers: the matrices, and
-/// the memory that its methods share.
+/// A X = X diag(values) with a symmetric or Hermitian A, or a generalized problem: the matrices, and the memory that
+/// its methods share.
 template <class T>
 struct EigProblem {
   EigInput input;

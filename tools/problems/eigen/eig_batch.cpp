@@ -33,7 +33,7 @@ void EigBatchProblem<T>::load() {
       return SymmetricMatrix(kind.kind, n(), kind.parameter, seed + static_cast<std::uint64_t>(k), given);
     };
     matrix(0);  // throws for a wrong --random even if the batch is empty
-    const T scale = in_precision<T>("eig", "--scale", input.scale);
+    const auto scale = in_precision<real_t<T>>("eig", "--scale", input.scale);
     a = HostMatrix<T>(n(), n() * count);
     parallel_for(count, 16, [&](index_t first, index_t end) {
       for (index_t k = first; k < end; ++k) {
@@ -45,19 +45,23 @@ void EigBatchProblem<T>::load() {
   }
   if (resident) return;
   work = HostMatrix<T>(n(), n() * count);
-  values = HostMatrix<T>(n(), count);
+  values = HostMatrix<real_t<T>>(n(), count);
 }
 
 template <class T>
 void EigBatchProblem<T>::pin() {
-  for (HostMatrix<T>* memory : {&work, &values})
-    if (!resident) pinned.emplace_back(*runtime, memory->data(), static_cast<std::size_t>(memory->size()) * sizeof(T));
+  if (resident) return;
+  const auto keep = [&]<class Element>(HostMatrix<Element>& memory) {
+    pinned.emplace_back(*runtime, memory.data(), static_cast<std::size_t>(memory.size()) * sizeof(Element));
+  };
+  keep(work);
+  keep(values);
 }
 
 template <class T>
 void EigBatchProblem<T>::restore() {
   bench::RestoredMatrix<T>::release(work.data());
-  bench::RestoredMatrix<T>::release(values.data());
+  bench::RestoredMatrix<real_t<T>>::release(values.data());
   std::copy_n(a.data(), a.size(), work.data());
 }
 
@@ -72,7 +76,8 @@ EigBatchFound<T> copied(const EigBatchProblem<T>& p) {
 template <class T>
 Solver<EigBatchFound<T>> by_graph(EigBatchProblem<T>& p) {
   struct State {
-    bench::RestoredMatrix<T> A, W;
+    bench::RestoredMatrix<T> A;
+    bench::RestoredMatrix<real_t<T>> W;
     EigBatchResult result;
   };
   const auto state = std::make_shared<State>();
@@ -99,7 +104,7 @@ Solver<EigBatchFound<T>> by_graph(EigBatchProblem<T>& p) {
     state->W->bring_home();
   };
   const auto result = [&p, state] {
-    EigBatchFound<T> found{state->result, HostMatrix<T>(p.n(), p.count), HostMatrix<T>(p.n(), p.n() * p.count)};
+    EigBatchFound<T> found{state->result, HostMatrix<real_t<T>>(p.n(), p.count), HostMatrix<T>(p.n(), p.n() * p.count)};
     state->W->copy_to(found.values.data(), found.values.ld());
     if (p.vectors) state->A->copy_to(found.vectors.data(), found.vectors.ld());
     return found;
@@ -132,7 +137,7 @@ Solver<EigBatchFound<T>> by_cusolver(EigBatchProblem<T>& p) {
     if (p.vectors) device->vectors(p.work.data());
   };
   const auto result = [&p, device] {
-    EigBatchFound<T> found{{}, HostMatrix<T>(p.n(), p.count), HostMatrix<T>(p.n(), p.n() * p.count)};
+    EigBatchFound<T> found{{}, HostMatrix<real_t<T>>(p.n(), p.count), HostMatrix<T>(p.n(), p.n() * p.count)};
     device->values(found.values.data());
     device->vectors(found.vectors.data());
     return found;
@@ -148,7 +153,8 @@ std::vector<Method<EigBatchProblem<T>, EigBatchFound<T>>> eig_batch_table() {
   using Place = typename Row::Place;
   std::vector<Row> rows{{"tesela", "eig_batch", Place::graph, by_graph<T>},
                         {"lapack", "syevd, matrix by matrix, on all cores", Place::cores, by_lapack<T>}};
-  add_cusolver(rows, "cusolver", "XsyevBatched on a GPU", [](auto& p) { return by_cusolver(p); });
+  if constexpr (!is_complex<T>)
+    add_cusolver(rows, "cusolver", "XsyevBatched on a GPU", [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 
@@ -168,12 +174,15 @@ double check_peer(const std::string& peer, const EigBatchProblem<T>& p, const Ei
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)                                                           \
-  template struct EigBatchProblem<T>;                                                   \
-  template std::vector<Method<EigBatchProblem<T>, EigBatchFound<T>>> eig_batch_table(); \
-  template double check_peer(const std::string&, const EigBatchProblem<T>&, const EigBatchFound<T>&);
+#define TESELA_INSTANTIATE(T)         \
+  template struct EigBatchProblem<T>; \
+  template std::vector<Method<EigBatchProblem<T>, EigBatchFound<T>>> eig_batch_table();
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
+template double check_peer(const std::string&, const EigBatchProblem<float>&, const EigBatchFound<float>&);
+template double check_peer(const std::string&, const EigBatchProblem<double>&, const EigBatchFound<double>&);
 
 }  // namespace tesela::cli

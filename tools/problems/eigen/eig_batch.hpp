@@ -12,7 +12,8 @@
 
 namespace tesela::cli {
 
-/// Symmetric matrices of one order side by side, generated with seeds seed … seed + count - 1, or from a file.
+/// Symmetric or Hermitian matrices of one order side by side, generated with seeds seed … seed + count - 1, or from a
+/// file.
 template <class T>
 struct EigBatchProblem {
   EigInput input;
@@ -20,10 +21,11 @@ struct EigBatchProblem {
   bool vectors = false;
   std::uint64_t seed = 1;
   Runtime* runtime = nullptr;
-  bool resident = false;                 ///< the workers keep A and the results
-  HostMatrix<T> a = {};                  ///< n x (count n)
-  HostMatrix<T> work = {}, values = {};  ///< A in a run, then the vectors; n x count
-  std::vector<std::string> notes = {};   ///< on the file
+  bool resident = false;                ///< the workers keep A and the results
+  HostMatrix<T> a = {};                 ///< n x (count n)
+  HostMatrix<T> work = {};              ///< A in a run, then the vectors
+  HostMatrix<real_t<T>> values = {};    ///< n x count
+  std::vector<std::string> notes = {};  ///< on the file
   std::vector<PinnedMemory> pinned = {};
 
   index_t n() const { return input.n; }
@@ -37,7 +39,8 @@ struct EigBatchProblem {
 template <class T>
 struct EigBatchFound {
   EigBatchResult result = {};
-  HostMatrix<T> values = {}, vectors = {};
+  HostMatrix<real_t<T>> values = {};
+  HostMatrix<T> vectors = {};
 };
 
 /// Returns the table of methods: Tesela's, LAPACK's syevd matrix by matrix on all cores, and cuSOLVER's XsyevBatched.

@@ -166,8 +166,7 @@ const Moments& EigProblem<T>::moments() {
 
 template <class T>
 EigErrors eig_errors(EigProblem<T>& p, const EigFound<T>& f, bool compare) {
-  if constexpr (!is_complex<T>)
-    if (p.input.generalized()) return errors_of_pair(p, f, compare);
+  if (p.input.generalized()) return errors_of_pair(p, f, compare);
   const index_t n = p.n();
   const SymmetricEig<T>& eig = f.eig;
   EigErrors errors;

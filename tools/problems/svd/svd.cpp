@@ -22,13 +22,12 @@ void SvdProblem<T>::load() {
     return;
   }
   a = svd_matrix<T>(shape, random, seed);
-  const T factor = in_precision<T>("svd", "--scale", scale);
-  if (factor == T(1)) return;
+  const auto factor = in_precision<real_t<T>>("svd", "--scale", scale);
+  if (factor == 1) return;
   for (index_t j = 0; j < a.cols(); ++j)
     for (index_t i = 0; i < a.rows(); ++i) {
       a(i, j) *= factor;
-      if (!std::isfinite(a(i, j)))
-        throw ArgumentError("svd", "--scale", fmt::format("A({}, {}) overflows", i + 1, j + 1));
+      if (!is_finite(a(i, j))) throw ArgumentError("svd", "--scale", fmt::format("A({}, {}) overflows", i + 1, j + 1));
     }
 }
 
@@ -48,7 +47,7 @@ Solver<Svd<T>> by_graph(SvdProblem<T>& p, SvdMethod method) {
 template <class T>
 Solver<Svd<T>> by_gesdd(SvdProblem<T>& p) {
   struct State {
-    std::vector<T> s;
+    std::vector<real_t<T>> s;
     HostMatrix<T> u, vt;
   };
   const auto state = std::make_shared<State>();
@@ -69,11 +68,11 @@ Solver<Svd<T>> by_gesdd(SvdProblem<T>& p) {
   const auto result = [state] {
     Svd<T> found;
     found.method = SvdMethod::lapack;
-    for (const T s : state->s) found.values.push_back(static_cast<double>(s));
+    for (const real_t<T> s : state->s) found.values.push_back(static_cast<double>(s));
     if (!found.values.empty()) found.norm = found.values.front();
     HostMatrix<T> v(state->vt.cols(), state->vt.rows());
     for (index_t j = 0; j < v.cols(); ++j)
-      for (index_t i = 0; i < v.rows(); ++i) v(i, j) = state->vt(j, i);
+      for (index_t i = 0; i < v.rows(); ++i) v(i, j) = conj(state->vt(j, i));
     found.u.emplace(state->u.clone());
     found.v.emplace(std::move(v));
     return found;
@@ -129,12 +128,14 @@ std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool benchmark) {
   if (!benchmark) return rows;
   rows.back().place = Row::Place::cores;
   rows.back().solver = by_gesdd<T>;
-  const auto add = [&](const char* name, const char* about, CusolverSvdRoutine routine) {
-    add_cusolver(rows, name, about, [routine](auto& p) { return by_cusolver(p, routine); });
-  };
-  add("cusolver", "Xgesvd on a GPU, transfers timed", CusolverSvdRoutine::gesvd);
-  add("cusolver-p", "its Xgesvdp, by a polar decomposition", CusolverSvdRoutine::gesvdp);
-  add("cusolver-j", "its gesvdj, by Jacobi rotations", CusolverSvdRoutine::gesvdj);
+  if constexpr (!is_complex<T>) {
+    const auto add = [&](const char* name, const char* about, CusolverSvdRoutine routine) {
+      add_cusolver(rows, name, about, [routine](auto& p) { return by_cusolver(p, routine); });
+    };
+    add("cusolver", "Xgesvd on a GPU, transfers timed", CusolverSvdRoutine::gesvd);
+    add("cusolver-p", "its Xgesvdp, by a polar decomposition", CusolverSvdRoutine::gesvdp);
+    add("cusolver-j", "its gesvdj, by Jacobi rotations", CusolverSvdRoutine::gesvdj);
+  }
   return rows;
 }
 
@@ -160,12 +161,15 @@ double check_peer(const std::string& peer, SvdProblem<T>& p, const Svd<T>& found
   return largest;
 }
 
-#define TESELA_INSTANTIATE(T)                                          \
-  template struct SvdProblem<T>;                                       \
-  template std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool); \
-  template double check_peer(const std::string&, SvdProblem<T>&, const Svd<T>&);
+#define TESELA_INSTANTIATE(T)    \
+  template struct SvdProblem<T>; \
+  template std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
+template double check_peer(const std::string&, SvdProblem<float>&, const Svd<float>&);
+template double check_peer(const std::string&, SvdProblem<double>&, const Svd<double>&);
 
 }  // namespace tesela::cli

@@ -10,7 +10,7 @@
 
 namespace tesela::cli {
 
-/// A = U S V^T: the matrix, read or generated, and the memory of a library's run.
+/// A = U S V^H: the matrix, read or generated, and the memory of a library's run.
 template <class T>
 struct SvdProblem {
   Shape shape;

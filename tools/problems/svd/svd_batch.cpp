@@ -22,7 +22,7 @@ void SvdBatchProblem<T>::load() {
     a = read_matrix<T>(file);
     return;
   }
-  const T factor = in_precision<T>("svd", "--scale", scale);
+  const auto factor = in_precision<real_t<T>>("svd", "--scale", scale);
   a = HostMatrix<T>(shape.rows, shape.cols * count);
   parallel_for(count, 16, [&](index_t first, index_t end) {
     for (index_t k = first; k < end; ++k) {
@@ -54,7 +54,7 @@ Solver<SvdBatch<T>> by_lapack(SvdBatchProblem<T>& p) {
   const index_t of_u = !some ? 0 : all ? m : k, of_v = !some ? 0 : all ? n : k;
   const auto prepare = [&p, state, m, n, k, some, of_u, of_v] {
     state->work = p.a.clone();
-    state->found = {{}, HostMatrix<T>(k, p.count), {}, {}};
+    state->found = {{}, HostMatrix<real_t<T>>(k, p.count), {}, {}};
     if (!some) return;
     state->found.u.emplace(m, of_u * p.count);
     state->vt = HostMatrix<T>(of_v, n * p.count);
@@ -73,7 +73,7 @@ Solver<SvdBatch<T>> by_lapack(SvdBatchProblem<T>& p) {
       HostMatrix<T> v(n, of_v * p.count);
       for (index_t i = 0; i < p.count; ++i)
         for (index_t j = 0; j < of_v; ++j)
-          for (index_t r = 0; r < n; ++r) v(r, i * of_v + j) = state->vt(j, i * n + r);
+          for (index_t r = 0; r < n; ++r) v(r, i * of_v + j) = conj(state->vt(j, i * n + r));
       state->found.v.emplace(std::move(v));
     }
     return std::move(state->found);
@@ -125,8 +125,9 @@ std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table() {
   using Row = Method<SvdBatchProblem<T>, SvdBatch<T>>;
   std::vector<Row> rows{Row{"tesela", "svd_batch", Row::Place::graph, by_graph<T>},
                         Row{"lapack", "gesdd, matrix by matrix, on all cores", Row::Place::cores, by_lapack<T>}};
-  add_cusolver(rows, "cusolver", "gesvdjBatched on a GPU, up to 32 x 32, transfers timed",
-               [](auto& p) { return by_cusolver(p); });
+  if constexpr (!is_complex<T>)
+    add_cusolver(rows, "cusolver", "gesvdjBatched on a GPU, up to 32 x 32, transfers timed",
+                 [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 
@@ -148,12 +149,15 @@ double check_peer(const std::string& peer, const SvdBatchProblem<T>& p, const Sv
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)                                                      \
-  template struct SvdBatchProblem<T>;                                              \
-  template std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table(); \
-  template double check_peer(const std::string&, const SvdBatchProblem<T>&, const SvdBatch<T>&);
+#define TESELA_INSTANTIATE(T)         \
+  template struct SvdBatchProblem<T>; \
+  template std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table();
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
+template double check_peer(const std::string&, const SvdBatchProblem<float>&, const SvdBatch<float>&);
+template double check_peer(const std::string&, const SvdBatchProblem<double>&, const SvdBatch<double>&);
 
 }  // namespace tesela::cli

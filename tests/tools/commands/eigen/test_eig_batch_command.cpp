@@ -15,7 +15,7 @@ void refused(const Words& options, const std::string& why) { batch.refuses(optio
 }  // namespace
 
 TEST_CASE("eig --batch reports the sum of found values and the largest errors") {
-  for (const Words& precision : {Words{"-p", "d"}, Words{"-p", "s"}})
+  for (const Words& precision : {Words{"-p", "d"}, Words{"-p", "s"}, Words{"-p", "c"}, Words{"-p", "z"}})
     for (const auto& [n, count] : {std::pair{0, 3}, {1, 5}, {16, 0}, {16, 30}, {128, 3}}) {
       const auto report =
           batch(Words{"--n", std::to_string(n), "--batch", std::to_string(count), "--vectors"} + precision);
@@ -66,6 +66,32 @@ TEST_CASE("eig --batch uses consecutive seeds and reads the files of generated b
   refused({"--a", file, "--batch", "5"}, "not symmetric: matrix 2, A(2, 1) = 1 and matrix 2, A(1, 2) = 2");
   batch({"--a", file, "--batch", "5", "--uplo", "upper", "--out", w});
   CHECK(std::abs(read_matrix<double>(w)(1, 1) - std::sqrt(5.0)) < 1e-14);
+}
+
+TEST_CASE("eig --batch -p z reads Hermitian matrices") {
+  using Z = std::complex<double>;
+  TemporaryFolder folder;
+  HostMatrix<Z> a(2, 10);  // matrix k is [[k, i], [-i, -k]]
+  for (index_t k = 0; k < 5; ++k) {
+    a(0, 2 * k) = static_cast<double>(k), a(1, 2 * k + 1) = -static_cast<double>(k);
+    a(0, 2 * k + 1) = Z(0, 1), a(1, 2 * k) = Z(0, -1);
+  }
+  const std::string file = folder / "a.npy", w = folder / "w.npy", x = folder / "x.npy";
+  write_matrix(file, a);
+  batch({"--a", file, "--batch", "5", "--out", w, "--out-vectors", x, "-p", "z"});
+  const HostMatrix<double> found = read_matrix<double>(w);
+  const HostMatrix<Z> vectors = read_matrix<Z>(x);
+  for (index_t k = 0; k < 5; ++k) {
+    const double root = std::sqrt(static_cast<double>(k * k + 1));
+    CHECK(std::abs(found(1, k) - root) < 1e-14);
+    for (index_t i = 0; i < 2; ++i) {
+      const Z product = a(i, 2 * k) * vectors(0, 2 * k + 1) + a(i, 2 * k + 1) * vectors(1, 2 * k + 1);
+      CHECK(std::abs(product - root * vectors(i, 2 * k + 1)) < 1e-14);
+    }
+  }
+  a(1, 4) = Z(0, 1);  // symmetric, not Hermitian
+  write_matrix(file, a);
+  refused({"--a", file, "--batch", "5", "-p", "z"}, "not Hermitian: matrix 3");
 }
 
 TEST_CASE("eig --batch: overflow in one matrix is a status, and the others are solved") {

@@ -31,7 +31,8 @@ std::string written(const std::string& path, const std::vector<double>& values, 
 TEST_CASE("eig --random-b solves the three problems within their bounds") {
   for (const char* const problem : {"1", "2", "3"})
     for (const char* const n : {"0", "1", "2", "65"})
-      for (const Words& how : {Words{"--method", "two-stage"}, Words{"-p", "s", "--method", "lapack"}}) {
+      for (const Words& how : {Words{"--method", "two-stage"}, Words{"-p", "s", "--method", "lapack"},
+                               Words{"-p", "z", "--method", "two-stage"}, Words{"-p", "c"}}) {
         const auto report = eig(Words{"--random-b", "geometric:100", "-n", n, "--vectors", "--problem", problem} + how);
         CHECK(report["status"] == "ok");
         CHECK(report["problem"]["problem"] == problem);
@@ -44,7 +45,9 @@ TEST_CASE("eig --random-b solves the three problems within their bounds") {
         CHECK(report["checks"]["condition"].get<double>() <= 101);
       }
   CHECK(eig({"--random-b", "geometric:100", "-n", "65", "--smallest", "4", "--vectors"})["checks"]["found"] == 4);
-  CHECK(eig({"--random-b", "geometric:100", "-n", "65", "--range", "0,inf", "--vectors"})["status"] == "ok");
+  for (const char* const precision : {"d", "z"})
+    CHECK(eig({"--random-b", "geometric:100", "-n", "65", "--range", "0,inf", "--vectors", "-p",
+               precision})["status"] == "ok");
 }
 
 TEST_CASE("eig --b finds values and vectors of files at any scale") {

@@ -138,8 +138,38 @@ TEST_CASE("svd --stream reads a file in blocks of rows and writes U in blocks") 
   svd.refuses({"-a", folder / "wide.npy", "--stream"}, "m >= n");
 }
 
+TEST_CASE("svd -p c and -p z decompose generated matrices and files within their bounds") {
+  for (const Words& precision : {Words{"-p", "c"}, Words{"-p", "z"}}) {
+    for (const char* const kind : {"uniform", "kappa:1e5", "rank:3", "zero", "hilbert"})
+      for (const Words& what : {Words{}, Words{"--values"}, Words{"--full"}, Words{"--method", "two-stage"}}) {
+        const auto report = svd(Words{"--random", kind, "-m", "90", "-n", "60"} + precision + what);
+        CHECK(report["status"] == "ok");
+        CHECK(report["checks"]["found"] == 60);
+        for (const auto& [name, limit] : report["limits"].items()) CHECK(report["checks"][name] <= limit);
+      }
+    CHECK(svd(Words{"-n", "50", "--largest", "4"} + precision)["checks"]["found"] == 4);
+  }
+  using Z = std::complex<double>;
+  TemporaryFolder folder;
+  HostMatrix<Z> a(3, 2);  // A = [i; 0; 0] [3 0] + [0; 1; 0] [0 2i]
+  std::fill_n(a.data(), a.size(), Z(0));
+  a(0, 0) = Z(0, 3), a(1, 1) = Z(0, 2);
+  write_matrix(folder / "a.mtx", a);
+  const auto found = svd({"-a", folder / "a.mtx", "-p", "z", "-o", folder / "s.npy", "--out-u", folder / "u.npy",
+                          "--out-v", folder / "v.npy"});
+  CHECK(found["status"] == "ok");
+  const HostMatrix<double> s = read_matrix<double>(folder / "s.npy");
+  const HostMatrix<Z> u = read_matrix<Z>(folder / "u.npy"), v = read_matrix<Z>(folder / "v.npy");
+  for (index_t k = 0; k < 2; ++k) {
+    CHECK(std::abs(s(k, 0) - (k == 0 ? 3 : 2)) < 1e-14);
+    CHECK(std::abs(u(k, k) * s(k, 0) * std::conj(v(k, k)) - a(k, k)) < 1e-14);
+  }
+  svd.refuses({"-n", "5", "-p", "z", "--rank", "2"}, "no complex numbers");
+  svd.refuses({"-n", "5", "-p", "c", "--out-u", folder / "u.csv"}, "plain text");
+}
+
 TEST_CASE("svd --batch reports the sum of found values and the largest errors") {
-  for (const Words& precision : {Words{"-p", "d"}, Words{"-p", "s"}})
+  for (const Words& precision : {Words{"-p", "d"}, Words{"-p", "s"}, Words{"-p", "c"}, Words{"-p", "z"}})
     for (const auto& [m, n, count] : {std::tuple{0, 3, 2}, {1, 1, 5}, {16, 16, 0}, {16, 9, 30}, {20, 64, 3}})
       for (const Words& what : {Words{}, Words{"--values"}, Words{"--full"}}) {
         const auto report =
