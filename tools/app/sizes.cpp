@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -103,6 +104,12 @@ std::pair<double, double> parse_range(const std::string& command, const std::str
   const std::pair range{number(0, comma), number(comma + 1, text.size())};
   if (!(range.first < range.second)) refuse();
   return range;
+}
+
+std::ptrdiff_t values_near_ends(std::span<const double> values, std::pair<double, double> range, double accuracy) {
+  return std::count_if(values.begin(), values.end(), [&](double value) {
+    return std::abs(value - range.first) <= accuracy || std::abs(value - range.second) <= accuracy;
+  });
 }
 
 }  // namespace tesela::cli

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/runtime/types.hpp>
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,9 @@ GemmTile parse_gemm_tile(const std::string& text, GemmTile suitable);
 
 /// Returns "a,b" as a range a <= lambda < b. Throws ArgumentError with the command.
 std::pair<double, double> parse_range(const std::string& command, const std::string& text);
+
+/// Returns the number of values within `accuracy` of an end of a range [low, high): they may belong to either side.
+std::ptrdiff_t values_near_ends(std::span<const double> values, std::pair<double, double> range, double accuracy);
 
 /// Throws EnvironmentError if memory and swap together are smaller than `bytes`: each matrix alone might be allocated,
 /// and the process killed when it is touched. `what` names the matrices. After plan_only(), prints the plan instead and

@@ -79,8 +79,12 @@ template <class T>
 EigFound<T> solve(const EigOptions& o, bool dense, EigProblem<T>& problem, EigProof& proof, Report& report) {
   const auto method = find_method(eig_table<T>(EigRows::command), o.method);
   const auto proved = [&](Runtime& runtime, const EigFound<T>& found) {
-    if constexpr (!is_complex<T>)
+    if constexpr (!is_complex<T>) {
       if (o.check) proof = prove(runtime, problem, o.selection, o.certify, found.eig);
+    } else if (o.check && !o.selection.range.empty()) {
+      const double accuracy = eig_bounds<T>(problem.n()).value * found.eig.norm;
+      proof.doubtful = values_near_ends(found.eig.spectrum, o.selection.interval(), accuracy);
+    }
   };
   if (method.library()) {  // which needs the cores and the device's memory that a Runtime would occupy
     problem.load(dense);
@@ -124,9 +128,9 @@ void report_proof(const EigOptions& o, index_t found, std::optional<index_t> exp
                   Report& report) {
   report.check("found", static_cast<double>(found));
   if (!o.selection.range.empty()) expected = proof.expected;  // unknown for complex numbers
+  if (expected) report.check("expected", static_cast<double>(*expected));
+  if (proof.doubtful > 0) report.check("doubtful", static_cast<double>(proof.doubtful));
   if (expected) {
-    report.check("expected", static_cast<double>(*expected));
-    if (proof.doubtful > 0) report.check("doubtful", static_cast<double>(proof.doubtful));
     if (std::abs(found - *expected) > proof.doubtful)
       report.fail(fmt::format("{} eigenvalues found of {}", found, *expected));
     if (!proof.counted) report.fail("not counted: no inertia near an end of the range is sure");

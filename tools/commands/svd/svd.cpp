@@ -71,9 +71,16 @@ void report_errors(const Options& o, const SvdProblem<T>& problem, const Svd<T>&
   // Values below the smallest number are rounded.
   const double rounding = found.norm > 0 ? std::numeric_limits<double>::denorm_min() / found.norm : 0;
   const SvdBounds bounds = svd_bounds<T>(o.m, o.n);
-  if (o.compare && k <= most_compared)
-    report.check("max_error", Measured{selected_value_error(o, found.values, reference_singular_values(problem.a)),
-                                       bounds.value + rounding});
+  std::vector<double> reference;
+  if (o.compare && k <= most_compared) {
+    reference = reference_singular_values(problem.a);
+    report.check("max_error", Measured{selected_value_error(o, found.values, reference), bounds.value + rounding});
+  }
+  if (!o.range.empty()) {
+    const auto doubtful = values_near_ends(reference.empty() ? found.values : reference, parse_range("svd", o.range),
+                                           bounds.value * found.norm);
+    if (doubtful > 0) report.check("doubtful", static_cast<double>(doubtful));
+  }
   if (count == k) report.check("norm_drift", Measured{norm_drift(problem.a, found.values), bounds.value + rounding});
   if (o.values) return;
   const SvdError error = svd_error(problem.a, found.values, *found.u, *found.v);

@@ -308,6 +308,9 @@ TEST_CASE("eig solves Hermitian problems, generated and from files") {
   write_matrix(folder / "a.npy", a);
   eig.refuses({"--a", folder / "a.npy", "-p", "z"}, "A(4, 4) has the imaginary part 0.5");
   CHECK(eig({"--a", folder / "a.npy", "-p", "z", "--symmetrize"})["status"] == "ok");
+  for (const char* const range : {"--range=1,2", "--range=0,1"})
+    CHECK(eig({"--random", "identity", "-n", "30", range, "-p", "z"})["checks"]["doubtful"] == 30);
+  CHECK_FALSE(eig({"--random", "identity", "-n", "30", "--range=0,0.5", "-p", "z"})["checks"].contains("doubtful"));
 }
 
 TEST_CASE("tridiag solves complex systems, one and many, from files") {

@@ -75,6 +75,10 @@ TEST_CASE("svd --range reports the values in [LOW, HIGH)") {
   CHECK(part["checks"]["max_error"] <= part["limits"]["max_error"]);
   CHECK(part["status"] == "ok");
   CHECK(svd({"-n", "9", "--range", "100,inf"})["checks"]["found"] == 0);
+  // Values at an end may belong to either side.
+  CHECK_FALSE(part["checks"].contains("doubtful"));
+  for (const char* const range : {"0.5,1", "1,2"})
+    CHECK(svd({"--random", "kappa:1", "-n", "30", "--range", range})["checks"]["doubtful"] == 30);
 }
 
 TEST_CASE("svd --rank reports an error below its bound, and best_error") {
