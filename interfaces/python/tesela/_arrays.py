@@ -135,6 +135,10 @@ def each(function: Callable[..., Any], dimensions: tuple[int, ...], *arrays: Arr
 
 
 def _joined(results: list[Any], join: Callable[[list[Any]], Any]) -> Any:
+    shapes = {np.shape(x) for x in results if not isinstance(x, tuple)}
+    if len(shapes) > 1:
+        raise ValueError(f"the results for the matrices of the stack have different shapes, {sorted(shapes)}: call the "
+                         "function for each matrix")
     if not isinstance(results[0], tuple):
         return join(results)
     return tuple(None if part[0] is None else join(list(part)) for part in zip(*results))

@@ -44,6 +44,8 @@ def tolerance(value: float | None, name: str) -> float | None:
     """Returns a tolerance as a number. Throws ValueError if it is negative or NaN."""
     if value is None:
         return None
+    if np.ndim(value) > 0:
+        raise TypeError(f"{name} must be one number, not an array: call the function for each matrix")
     number = float(operator.index(value)) if isinstance(value, int) else float(value)
     if not number >= 0:
         raise ValueError(f"{name} must not be negative, and is {number}")
@@ -169,7 +171,7 @@ def cond(x: ArrayLike, p: float | str | None = None) -> Any:
             # if the condition number does.
             status, inverse = getattr(error, "status", None), getattr(error, "result", None)
             if inverse is not None and np.isfinite(inverse).all():
-                return np.asarray(size * np.linalg.norm(inverse, p), a.dtype)[()]  # type: ignore[arg-type]
+                return np.asarray(size * np.linalg.norm(inverse, p), a.real.dtype)[()]  # type: ignore[arg-type]
             if status not in ("singular", "not finite"):
                 raise
             return a.real.dtype.type(np.inf)

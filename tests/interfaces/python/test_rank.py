@@ -118,6 +118,15 @@ def test_conditions_at_the_ends_of_the_range(p):
         assert 0 < beyond < 1e-300 if p == -2 else beyond == np.inf
 
 
+def test_stacks_with_several_ranks_or_tolerances_are_refused():
+    a = np.stack([np.eye(2), np.ones((2, 2))])
+    for function in (tesela.orth, tesela.null_space):
+        with pytest.raises(ValueError, match="different shapes"):
+            function(a)
+    with pytest.raises(TypeError, match="rtol must be one number"):
+        tesela.pinv(a, rtol=np.array([0.1, 0.2]))
+
+
 def test_conditions_of_other_shapes():
     a = random(5, 6, 3)
     assert tesela.cond(a) == pytest.approx(np.linalg.cond(a), rel=1e-12)
