@@ -26,7 +26,7 @@ bool numbered(std::string_view text, std::string_view name, N& number) {
 
 const char* random_kinds() {
   return "uniform (in [-1, 1)), normal, index (i n + j), graded (rows and columns shrink by 12 orders of magnitude "
-         "each), band:B (half-width B), kappa:K (condition number K), rank:R or zero";
+         "each), band:B (half-width B), kappa:K (condition number K, at least 1), rank:R or zero";
 }
 
 RandomMatrix parse_random_kind(const std::string& text, const char* option) {
