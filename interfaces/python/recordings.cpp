@@ -1,5 +1,8 @@
 // The recording behind tesela.trace.
 #include "interfaces/python/call.hpp"
+#include "interfaces/python/tiles.hpp"
+#include <tesela/runtime/machine_times.hpp>
+#include <tesela/runtime/predicted_run.hpp>
 #include <tesela/runtime/task_recorder.hpp>
 #include <tesela/runtime/topology.hpp>
 #include <tesela/runtime/trace_picture.hpp>
@@ -7,6 +10,7 @@
 #include <memory>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <string>
 #include <utility>
@@ -54,6 +58,7 @@ class Recording {
   ~Recording() {
     if (c::forked()) static_cast<void>(recorder_.release());
   }
+  explicit Recording(Trace trace) : trace_(std::move(trace)), summary_(summarize(trace_)) {}
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
@@ -153,6 +158,21 @@ std::string compare(const std::vector<std::pair<std::string, const Recording*>>&
   return trace_pictures(traces);
 }
 
+/// Returns the predicted schedule as a recording, and its figures.
+nb::tuple predict(GraphObject& graph, const std::string& folder, int cores, int gpus) {
+  PredictedRun run = graph.with([&](Graph& g) {
+    const KernelTimes times(read_kernel_times(folder + "/kernels.csv"));
+    const SimulatedMachine machine{.cores = cores, .gpus = gpus, .links = read_links(folder + "/links.csv")};
+    return g.predict(machine, times);
+  });
+  auto recording = std::make_unique<Recording>(std::move(run.trace));
+  nb::dict figures = recording->figures();
+  figures["seconds"] = run.seconds;
+  figures["interpolated_share"] = run.task_seconds > 0 ? run.interpolated_seconds / run.task_seconds : 0;
+  figures["interpolated_kernels"] = run.interpolated_kernels;
+  return nb::make_tuple(std::move(recording), figures);
+}
+
 const Part part([](nb::module_& m) {
   nb::class_<Recording>(m, "_Recording", "The tasks that run while it exists, for tesela.trace.")
       .def(nb::init<>())
@@ -160,6 +180,7 @@ const Part part([](nb::module_& m) {
       .def("figures", &Recording::figures)
       .def("picture", &Recording::picture)
       .def("page", &Recording::page, "title"_a, "report"_a);
+  m.def("_predict", predict, "graph"_a, "folder"_a, "cores"_a, "gpus"_a, "Return the predicted run of a graph.");
   m.def("_compare", compare, "recordings"_a, "Return one picture of several recordings.");
 });
 

@@ -55,7 +55,7 @@ TEST_CASE("the predicted schedule of a small graph is the one found by hand") {
   CHECK(two.seconds <= 14 * ms);
   CHECK(four.seconds == Approx(11 * ms));
   CHECK(four.task_seconds == Approx(20 * ms));
-  CHECK(four.interpolated_seconds == Approx(20 * ms));  // no shape is that of the times
+  CHECK(four.interpolated_seconds == Approx(20 * ms));  // the times are of another shape
   CHECK(four.interpolated_kernels ==
         std::vector<std::string>{"tesela_test_affine", "tesela_test_copy", "tesela_test_set"});
   REQUIRE(two.trace.tasks.size() == 10);

@@ -9,6 +9,7 @@ from ._tesela import __version__
 from ._banded import *
 from ._factors import *
 from ._kernels import *
+from ._predict import *
 from ._rank import *
 from ._solvers import *
 from ._svd import *

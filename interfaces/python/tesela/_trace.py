@@ -17,72 +17,12 @@ CAUSES = {  # of a worker's idle time
 }
 
 
-class trace:
-    """Record the tasks of a block: when and where each ran, and why workers waited.
+class Schedule:
+    """Tasks with their times and workers, and figures of them as attributes."""
 
-    A notebook shows the schedule (a row for each worker, the critical path marked) and tables; `save` writes a page to
-    zoom and search. The workers need no restart, and StarPU no FxT. One block at a time records.
-
-    Parameters
-    ----------
-    title : str
-        Title of the page.
-
-    Attributes
-    ----------
-    seconds : float
-        From the first start to the last end.
-    tasks : dict of arrays
-        `kernel`, `label`, `tiles`, `worker`, `start`, `end`, `inserted`, `priority`, `gflop`, `id`, by start.
-    kernels : list of dict
-        For each kernel and place ('cpu' or 'gpu'): `tasks`, `median`, `seconds`, `share`, `gflops`.
-    models : list of dict
-        For each kernel and size of tiles: measured `least`, `median`, `most` and the performance model's `model`, in
-        seconds; 0 if it has none.
-    workers : list of dict
-        `busy`, and idle seconds by cause.
-    idle : dict
-        Idle seconds of all workers: `data` (waits for tiles), `ready` (other tasks were ready), `dependences`,
-        `insertion` (tasks were not inserted yet), `end` (no task left).
-    bytes_moved : list of dict
-        `from`, `to`, `transfers`, `bytes` for each pair of memories.
-    bounds : dict
-        Seconds: `path` and `area` as in `Bounds`, their maximum `lower_bound`, the measured `critical_path`.
-        `unmodelled` tasks have no performance model, and the median of the run replaces it.
-    critical_path : array
-        Indices of its tasks.
-    machine : dict
-        `host`, `cpu`, `cores`, `gpus`, `scheduler`.
-    incomplete : int
-        Tasks that were inserted in the block and had not run at its end.
-
-    Examples
-    --------
-    >>> import numpy as np, tesela
-    >>> a = tesela.TileMatrix(np.asfortranarray(np.eye(4)), 2)
-    >>> with tesela.trace() as t:
-    ...     with tesela.Graph() as g:
-    ...         g.potrf(a[0, 0])
-    ...         g.potrf(a[1, 1])
-    >>> [(k["kernel"], k["tasks"]) for k in t.kernels]
-    [('potrf', 2)]
-    """
-
-    def __init__(self, title="tesela"):
-        self._title, self._recording, self._figures = title, None, None
-
-    def __enter__(self):
-        if self._recording is not None:
-            raise RuntimeError("this trace has recorded a block: make another one")
-        self._recording = _tesela._Recording()
-        return self
-
-    def __exit__(self, *_):
-        self._recording.stop()
-        self._figures = self._recording.figures()
-        busy = [{cause: worker[cause] for cause in CAUSES} for worker in self._figures["workers"]]
-        self._figures["idle"] = {cause: sum(b[cause] for b in busy) for cause in CAUSES}
-        return False
+    def __init__(self, title, recording=None, figures=None):
+        self._title, self._recording = title, recording
+        self._figures = with_idle(figures) if figures else None
 
     def __getattr__(self, name):
         figures = self.__dict__.get("_figures")
@@ -150,6 +90,78 @@ class trace:
         moved = [["from", "to", "transfers", "MB"]]
         moved += [[m["from"], m["to"], str(m["transfers"]), number(m["bytes"] / 1e6)] for m in self.bytes_moved]
         return [lines, kernels, workers, limits] + ([moved] if len(moved) > 1 else [])
+
+
+class trace(Schedule):
+    """Record the tasks of a block: when and where each ran, and why workers waited.
+
+    A notebook shows the schedule (a row for each worker, the critical path marked) and tables; `save` writes a page to
+    zoom and search. The workers need no restart, and StarPU no FxT. One block at a time records.
+
+    Parameters
+    ----------
+    title : str
+        Title of the page.
+
+    Attributes
+    ----------
+    seconds : float
+        From the first start to the last end.
+    tasks : dict of arrays
+        `kernel`, `label`, `tiles`, `worker`, `start`, `end`, `inserted`, `priority`, `gflop`, `id`, by start.
+    kernels : list of dict
+        For each kernel and place ('cpu' or 'gpu'): `tasks`, `median`, `seconds`, `share`, `gflops`.
+    models : list of dict
+        For each kernel and size of tiles: measured `least`, `median`, `most` and the performance model's `model`, in
+        seconds; 0 if it has none.
+    workers : list of dict
+        `busy`, and idle seconds by cause.
+    idle : dict
+        Idle seconds of all workers: `data` (waits for tiles), `ready` (other tasks were ready), `dependences`,
+        `insertion` (tasks were not inserted yet), `end` (no task left).
+    bytes_moved : list of dict
+        `from`, `to`, `transfers`, `bytes` for each pair of memories.
+    bounds : dict
+        Seconds: `path` and `area` as in `Bounds`, their maximum `lower_bound`, the measured `critical_path`.
+        `unmodelled` tasks have no performance model, and the median of the run replaces it.
+    critical_path : array
+        Indices of its tasks.
+    machine : dict
+        `host`, `cpu`, `cores`, `gpus`, `scheduler`.
+    incomplete : int
+        Tasks that were inserted in the block and had not run at its end.
+
+    Examples
+    --------
+    >>> import numpy as np, tesela
+    >>> a = tesela.TileMatrix(np.asfortranarray(np.eye(4)), 2)
+    >>> with tesela.trace() as t:
+    ...     with tesela.Graph() as g:
+    ...         g.potrf(a[0, 0])
+    ...         g.potrf(a[1, 1])
+    >>> [(k["kernel"], k["tasks"]) for k in t.kernels]
+    [('potrf', 2)]
+    """
+
+    def __init__(self, title="tesela"):
+        super().__init__(title)
+
+    def __enter__(self):
+        if self._recording is not None:
+            raise RuntimeError("this trace has recorded a block: make another one")
+        self._recording = _tesela._Recording()
+        return self
+
+    def __exit__(self, *_):
+        self._recording.stop()
+        self._figures = with_idle(self._recording.figures())
+        return False
+
+
+def with_idle(figures):
+    """Return the figures with the idle seconds of all workers, by cause."""
+    figures["idle"] = {cause: sum(worker[cause] for worker in figures["workers"]) for cause in CAUSES}
+    return figures
 
 
 class Picture:

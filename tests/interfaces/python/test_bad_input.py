@@ -299,7 +299,7 @@ def test_masked_elements_are_refused_in_every_argument(name):
 
 def test_every_function_of_arrays_is_tried_with_masks():
     takes_none = {"read_matrix", "start", "stop", "workers", "convert_trace", "sem", "kernel", "cuda_source",
-                  "compare_traces"}
+                  "compare_traces", "predict"}
     functions = {name for name in tesela.__all__ if not isinstance(getattr(tesela, name), type)}
     assert functions - takes_none == ALL_ARRAYS.keys() - {"TileMatrix"}
 

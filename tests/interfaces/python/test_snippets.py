@@ -61,8 +61,30 @@ def trace():
     return {}, check
 
 
+def prediction():
+    """A graph with one task of 1 ms on a machine with a hand-made folder."""
+
+    @tesela.kernel(flops=lambda a: 1)
+    class mine:
+        def cpu(a: tesela.InOut):
+            a += 1
+
+    here = pathlib.Path("here")
+    here.mkdir()
+    (here / "machine.json").write_text('{"name": "made", "cores": 16, "gpus": 0}')
+    heading = "kernel,worker,shape,bytes,flops,seconds,deviation,samples"
+    (here / "kernels.csv").write_text(f"{heading}\nuser_{mine.model},core,1,32,1,0.001,0,10\n")
+    (here / "links.csv").write_text("from,to,bytes_per_second,seconds\n")
+
+    def check(names, printed):
+        assert names["p"].seconds == 0.001 and "predicted" in pathlib.Path("both.svg").read_text()
+
+    return {"mine": mine, "A": tesela.TileMatrix(np.zeros((2, 2), order="F"), 2)}, check
+
+
 # None: a doctest.
-CASES = {"README.md 0": readme, "python.md 0": None, "debug-and-profile.md 0": trace, "write-your-own.md 0": kernels}
+CASES = {"README.md 0": readme, "python.md 0": None, "debug-and-profile.md 0": trace, "write-your-own.md 0": kernels,
+         "predict.md 0": prediction}
 
 
 def test_every_block_has_a_check():
