@@ -519,6 +519,10 @@ def test_functions_of_singular_values_of_square_matrices(dtype):
     huge = np.asarray(b * (1e38 / np.abs(b).max() if dtype == np.complex64 else 1e308 / np.abs(b).max()), dtype)
     np.testing.assert_allclose(tesela.cond(huge), np.linalg.cond(b), rtol=1e-3 if dtype == np.complex64 else 1e-9)
     close(tesela.inv(b), np.linalg.inv(b), dtype, 1e5)
+    nearly = np.asarray(b.copy(), dtype)
+    nearly[0] = nearly[1:].sum(axis=0) * (1 + 1j)
+    found = tesela.cond(nearly, 1)
+    assert found.dtype == b.real.dtype and found > 1e-2 / np.finfo(dtype).eps
     close(tesela.pinvh(a), np.linalg.inv(a), dtype, 1e4)
     close(tesela.pinv(a, hermitian=True), np.linalg.inv(a), dtype, 1e4)
 
