@@ -68,6 +68,7 @@ void plot_scaling(const std::string& title, const nlohmann::json& runs, const st
                      .x = {numbers.begin(), numbers.end()},
                      .ideal = true,
                      .series = {}};
+  chart.logarithmic = chart.x.back() >= 8 * chart.x.front();  // as the other axis, so that `proportional` is straight
   for (const double x : chart.x) chart.categories.push_back(fmt::format("{:.0f}", x));
   constexpr std::array<const char*, 6> colors{"#4c72b0", "#c44e52", "#55a868", "#8172b2", "#ccb974", "#64b5cd"};
   std::map<std::string, std::size_t> place;
