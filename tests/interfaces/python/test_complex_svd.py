@@ -1,4 +1,4 @@
-"""Complex singular values and what follows from them, compared with SciPy's and NumPy's."""
+"""Complex singular values and the functions that use them, compared with SciPy's and NumPy's."""
 
 import numpy as np
 import pytest
