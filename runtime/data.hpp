@@ -18,8 +18,8 @@ namespace detail {
 /// The most ranks that share a graph.
 inline constexpr int most_ranks = 4096;
 
-/// Ranks that have a tile's contents. All ranks hold the same record, since all insert the same tasks. Most tiles are
-/// on one rank, so the set needs memory only if it has several ranks and one of them is number 64 or higher.
+/// Ranks that have a tile's contents. All ranks hold the same record, since all insert the same tasks. A set of
+/// one rank, of all ranks, or of some of the first 64 ranks needs no memory.
 class TileLocation {
  public:
   TileLocation() = default;

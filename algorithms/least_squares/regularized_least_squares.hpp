@@ -57,7 +57,8 @@ struct Regularized {
 };
 
 /// Solves the ridge regression or the truncated least-squares problem, column by column, for any m x n A, from one
-/// singular value decomposition.
+/// singular value decomposition. If the values would give X fewer than eight digits, ridge uses the QR factorization of
+/// R above sqrt(lambda) I.
 ///
 /// a, b     m x n and m x r, on the host or on a device; only read.
 /// Returns  X, for each column the parameter with its generalized cross-validation, and a status.

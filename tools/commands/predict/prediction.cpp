@@ -72,7 +72,7 @@ void require_workers(const MachineFolder& machine, int gpus, int cores) {
 void require_scheduler(const std::string& name) {
   const std::vector<std::string> all = Runtime::schedulers();
   require(name.empty() || std::find(all.begin(), all.end(), name) != all.end(), "predict", "--sched", "'", name,
-          "' is not one of: ", fmt::format("{}", fmt::join(all, " ")));
+          "' is none of: ", fmt::format("{}", fmt::join(all, " ")));
 }
 
 namespace {
