@@ -140,8 +140,14 @@ AnyArray svd(const ArrayLike& a_given, Flag full_matrices, Flag compute_uv, std:
   options.vectors = !compute_uv ? SvdVectors::none : full_matrices && !largest ? SvdVectors::all : SvdVectors::economic;
   options.largest = largest;
   return in_number_type({&a}, [&]<class T>(T) -> AnyArray {
-    Svd<T> found = with_workers(
-        [&](const c::Session& session) { return tesela::svd<T>(session, Columns<T>(session, a), options); });
+    options.in_tiles = !is_complex<T> && a.place().on_device();
+    std::optional<NewMatrix<T>> u, v;
+    Svd<T> found = with_workers([&](const c::Session& session) {
+      Svd<T> result = tesela::svd<T>(session, Columns<T>(session, a), options);
+      if (result.u_tiles) u.emplace(copied_to(session, *result.u_tiles, a.place())), result.u_tiles.reset();
+      if (result.v_tiles) v.emplace(copied_to(session, *result.v_tiles, a.place())), result.v_tiles.reset();
+      return result;
+    });
     if (found.status.verdict == SvdStatus::Verdict::not_finite)
       raise_lin_alg_error(element("a", found.status.row, found.status.column) + " is not finite", "not finite",
                           nb::none());
@@ -150,8 +156,10 @@ AnyArray svd(const ArrayLike& a_given, Flag full_matrices, Flag compute_uv, std:
     for (const double value : found.values) values.push_back(static_cast<real_t<T>>(value));
     const nb::object s = to_python(values, a.place());
     if (!compute_uv) return s;
-    const nb::object vh = to_python(conjugated(std::move(*found.v)), a.place()).attr("T");
-    return nb::cast(SvdResult{to_python(std::move(*found.u), a.place()), s, vh});
+    if (found.u) u.emplace(std::move(*found.u), a.place());
+    if (found.v) v.emplace(conjugated(std::move(*found.v)), a.place());
+    const nb::object vh = std::move(*v).to_python().attr("T");
+    return nb::cast(SvdResult{std::move(*u).to_python(), s, vh});
   });
 }
 
