@@ -180,7 +180,7 @@ Svd<T> by_gpus(Graph& g, const TileMatrix<T>& A, const SvdOptions& o) {
   if (!result.status.ok()) return result;
   const bool transposed = A.m() < A.n();
   const TileShape tile = tall_tile<T>(g.runtime(), {std::max(A.m(), A.n()), std::min(A.m(), A.n())}, o);
-  by_two_stages<T>(g, detail::scaled_on_gpus(g, A, transposed, tile, size.exponent), size.exponent, o, result);
+  by_two_stages<T>(g, detail::scaled_copy(g, A, transposed, tile, size.exponent), size.exponent, o, result);
   if (transposed) std::swap(result.u, result.v), std::swap(result.u_tiles, result.v_tiles);
   return result;
 }
@@ -203,18 +203,10 @@ Svd<T> decompose(Graph* g, const WorkerCounts& workers, const MatrixView<const T
   return result;
 }
 
-/// Moves vectors from the host to tiles if the options ask for them.
+/// Returns the result with vectors in tiles if the options ask for them.
 template <class T>
 Svd<T> placed(Runtime& runtime, Svd<T> result, const SvdOptions& o) {
-  const auto move = [&](std::optional<HostMatrix<T>>& x, std::optional<TileMatrix<T>>& tiles, const char* name) {
-    if (!x) return;
-    const index_t wide = eigenvectors_tile(workers_for<T>(runtime), x->rows(), x->cols());
-    tiles.emplace(runtime, x->rows(), x->cols(), TileShape{std::max<index_t>(x->rows(), 1), std::max<index_t>(wide, 1)},
-                  name);
-    tiles->copy_from(x->data(), x->ld());
-    x.reset();
-  };
-  if (o.in_tiles) move(result.u, result.u_tiles, "U"), move(result.v, result.v_tiles, "V");
+  if (o.in_tiles) detail::move_to_tiles(runtime, result);
   return result;
 }
 

@@ -19,7 +19,8 @@
 
 namespace tesela::detail {
 
-/// Returns the exponent that scales A such that its largest element has size 1, or the status `not_finite`. GPUs search.
+/// Returns the exponent that scales A such that its largest element has size 1, or the status `not_finite`. GPUs
+/// search.
 template <class T>
 Magnitude<T> magnitude(Graph& g, const TileMatrix<T>& A) {
   const TileMatrix<double> found(g.runtime(), A.mt(), A.nt(), {1, 1}, "largest");
@@ -38,14 +39,16 @@ Magnitude<T> magnitude(Graph& g, const TileMatrix<T>& A) {
   return Magnitude<T>::of(MatrixView(a));
 }
 
-/// Returns A 2^-exponent or its adjoint, in these tiles on GPUs.
+/// Returns A 2^-exponent or its adjoint, in these tiles, on GPUs if there are any.
 template <class T>
-TileMatrix<T> scaled_on_gpus(Graph& g, const TileMatrix<T>& A, bool transposed, TileShape tile, int exponent) {
+TileMatrix<T> scaled_copy(Graph& g, const TileMatrix<T>& A, bool transposed, TileShape tile, int exponent) {
   TileMatrix<T> scaled(g.runtime(), transposed ? A.n() : A.m(), transposed ? A.m() : A.n(), tile, "A");
-  rearrange(g, A, {.op = transposed ? adjoint<T> : Op::none, .on_gpus = true}, scaled);
+  const bool gpus = g.runtime().gpus() > 0;
+  rearrange(g, A, {.op = transposed ? adjoint<T> : Op::none, .on_gpus = gpus}, scaled);
   if (exponent == 0) return scaled;
   scaled.for_each_tile([&](const Tile<T>& one, index_t, index_t column) {
-    g.insert<kernels::ScalePowerOfTwo<T>>(on_gpu_number(static_cast<std::size_t>(column / tile.nb)), {-exponent}, one);
+    g.insert<kernels::ScalePowerOfTwo<T>>(gpus ? on_gpu_number(static_cast<std::size_t>(column / tile.nb)) : Priority{},
+                                          {-exponent}, one);
   });
   return scaled;
 }
@@ -159,6 +162,20 @@ void finish_on_gpus(Graph& g, const SvdReduction<T>& reduction, const TallFactor
   g.wait();
   whole.move_to(result.u, result.u_tiles);
   right->move_to(result.v, result.v_tiles);
+}
+
+/// Moves vectors from the host to tiles.
+template <class T>
+void move_to_tiles(Runtime& runtime, Svd<T>& result) {
+  const auto move = [&](std::optional<HostMatrix<T>>& x, std::optional<TileMatrix<T>>& tiles, const char* name) {
+    if (!x) return;
+    const index_t wide = eigenvectors_tile(workers_for<T>(runtime), x->rows(), x->cols());
+    tiles.emplace(runtime, x->rows(), x->cols(), TileShape{std::max<index_t>(x->rows(), 1), std::max<index_t>(wide, 1)},
+                  name);
+    tiles->copy_from(x->data(), x->ld());
+    x.reset();
+  };
+  move(result.u, result.u_tiles, "U"), move(result.v, result.v_tiles, "V");
 }
 
 }  // namespace tesela::detail
