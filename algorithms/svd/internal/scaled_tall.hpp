@@ -18,7 +18,7 @@ namespace tesela::detail {
 template <class T>
 struct Magnitude {
   int exponent = 0;
-  SvdStatus status;
+  SvdStatus status = {};
 
   /// Finds them on all cores.
   static Magnitude of(const MatrixView<const T>& a) {
@@ -56,7 +56,7 @@ struct ScaledTall {
   HostMatrix<T> a;
   bool transposed;
   int exponent;
-  SvdStatus status;
+  SvdStatus status = {};
 
   explicit ScaledTall(const MatrixView<const T>& given) : ScaledTall(given, Magnitude<T>::of(given)) {}
   ScaledTall(const MatrixView<const T>& given, const Magnitude<T>& size)
