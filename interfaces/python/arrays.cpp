@@ -314,7 +314,7 @@ nb::object NewMatrix<T>::to_python(bool vector) && {
 
 template <class T>
 NewMatrix<T> copied_to(const c::Session& session, const TileMatrix<T>& X, const Place& place) {
-  NewMatrix<T> copy({X.m(), X.n()}, place);
+  NewMatrix<T> copy(Shape{X.m(), X.n()}, place);
   if (place.on_device()) {
     Graph g(session);
     rearrange(g, X, {}, copy.in_tiles(session, X.tile_shape(), "X"));
