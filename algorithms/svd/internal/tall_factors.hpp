@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>
@@ -15,8 +14,7 @@ class TallFactors {
  public:
   TallFactors(Graph& g, HostMatrix<T> a)
       : a_(std::move(a)),
-        tile_(is_complex<T> ? qr_tile(workers_for<T>(g.runtime()), a_.rows(), a_.cols())
-                            : qr_tile(g.runtime(), a_.rows(), a_.cols())),
+        tile_(qr_tile(g.runtime(), a_.rows(), a_.cols(), is_complex<T>)),
         A_(TileMatrix<T>::map(g.runtime(), a_.data(), a_.rows(), a_.cols(), a_.ld(), tile_)),
         factors_(qr(g, A_)) {}
 
