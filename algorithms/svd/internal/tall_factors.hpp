@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/runtime/scalar.hpp>
 
@@ -16,12 +17,7 @@ class TallFactors {
   TallFactors(Graph& g, TileMatrix<T> A) : A_(std::move(A)), factors_(qr(g, A_)), gpus_(on_gpus(g)) {}
 
   /// Returns the tiles of A.
-  static TileShape tile(const Runtime& runtime, Shape a) {
-    if constexpr (is_complex<T>)
-      return qr_tile(workers_for<T>(runtime), a.rows, a.cols);
-    else
-      return qr_tile(runtime, a.rows, a.cols);
-  }
+  static TileShape tile(const Runtime& runtime, Shape a) { return qr_tile(runtime, a.rows, a.cols, is_complex<T>); }
   index_t rows() const { return A_.m(); }
 
   /// Inserts and returns R, n x n, in these tiles.
@@ -39,7 +35,7 @@ class TallFactors {
   }
 
  private:
-  static bool on_gpus(const Graph& g) { return workers_for<T>(g.runtime()).gpus > 0; }
+  static bool on_gpus(const Graph& g) { return product_workers<T>(g.runtime()).gpus > 0; }
 
   TileMatrix<T> A_;
   QrFactorization<T> factors_;
