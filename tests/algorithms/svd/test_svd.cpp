@@ -146,7 +146,8 @@ TEMPLATE_TEST_CASE("svd reports a value beyond the largest number with valid vec
                    double) {
   using T = TestType;
   require_gpu();
-  HostMatrix<T> a = filled<T>({600, 600}, [](index_t i, index_t) { return std::numeric_limits<T>::max() / T(i + 1); });
+  HostMatrix<T> a = svd_matrix<T>({600, 600}, "uniform", 8);
+  for (index_t k = 0; k < a.size(); ++k) a.data()[k] *= std::numeric_limits<T>::max();
   const Svd<T> found = svd(test::runtime(), MatrixView(a), {.method = SvdMethod::two_stage});
   CHECK(found.status.verdict == Verdict::overflow);
   const SvdBounds bounds = svd_bounds<T>(600, 600);
