@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -111,7 +112,8 @@ class SingularVectors {
   std::optional<TileMatrix<T>> tiles_;
 };
 
-/// Decomposes B' on GPUs and computes A's values and vectors. Prepares memory for the vectors while GPUs reduce A.
+/// Decomposes B' on GPUs and computes A's values and vectors. Prepares memory for the vectors while GPUs reduce A, and
+/// finds the values beside the vectors.
 ///
 /// tall  Q of a tall A, whose R was reduced; or null
 template <class T>
@@ -133,13 +135,18 @@ void finish_on_gpus(Graph& g, const SvdReduction<T>& reduction, const TallFactor
   if (vectors && !o.range) prepare(o.largest.value_or(n));
   const std::vector<T> d = reduction.diagonal(), e = reduction.off_diagonal();
   g.wait();
-  const auto [first, end] = set_values(result, bisected_values(runtime, d, e), exponent, o);
-  if (!vectors) return;
-  const index_t k = end - first;
-  if (!left) prepare(k);
+  std::future<std::vector<double>> values =
+      std::async(std::launch::async, [&] { return bisected_values(runtime, d, e); });
+  index_t first = 0, k = o.largest.value_or(n);
+  if (!left) {
+    const auto [begin, end] = set_values(result, values.get(), exponent, o);
+    if (!vectors) return;
+    first = begin, k = end - begin;
+    prepare(k);
+  }
   if (k > 0) {
     const std::vector<double> diagonal(d.begin(), d.end()), above(e.begin(), e.end());
-    const auto find = [&, first = first](const TileMatrix<double>& U, const TileMatrix<double>& V) {
+    const auto find = [&](const TileMatrix<double>& U, const TileMatrix<double>& V) {
       const int info = bidiagonal_tree(runtime, diagonal, above, U, V, {.first = first, .values = false}).info;
       if (info != 0) result.status = {SvdStatus::Verdict::not_converged, info, info};
     };
@@ -159,6 +166,7 @@ void finish_on_gpus(Graph& g, const SvdReduction<T>& reduction, const TallFactor
   if (product && product->tiles().n() > 0) tall->multiply(g, left->tiles(), product->tiles());
   SingularVectors<T>& whole = product ? *product : *left;
   whole.bring_home(g);
+  if (values.valid()) set_values(result, values.get(), exponent, o);
   g.wait();
   whole.move_to(result.u, result.u_tiles);
   right->move_to(result.v, result.v_tiles);
