@@ -48,7 +48,7 @@ __device__ double value_of(const Packet& q) {
   return __hiloint2double(static_cast<int>(q.high), static_cast<int>(q.low));
 }
 
-/// The numbers in which T's are summed and exchanged: double, or its complex numbers.
+/// The type of sums and exchanged numbers of T: double, or complex numbers of doubles.
 template <class T>
 using wide_t = std::conditional_t<is_complex<T>, DeviceComplex<double>, double>;
 

@@ -89,8 +89,9 @@ std::vector<Peer> peers_of(const EigBenchOptions& o, const std::string& job, cli
 
 void note_all(Report& report, const EigBenchOptions& o, bool gpus) {
   const std::string pair = o.input.generalized() ? fmt::format(", and B {}", o.input.random_b) : "";
-  report.note(fmt::format("{}{}; rates by 4/3 n^3 (values) and 10/3 n^2 more a vector{}, whatever a peer really does",
-                          o.input.random, pair, pair.empty() ? "" : ", 5/3 n^3 and n^2 a vector for B"));
+  report.note(fmt::format("{}{}; rates by {}4/3 n^3 (values) and 10/3 n^2 more a vector{}, whatever a peer really does",
+                          o.input.random, pair, o.common.complex() ? "4 times " : "",
+                          pair.empty() ? "" : ", 5/3 n^3 and n^2 a vector for B"));
   if (o.on_device())
     report.note("A stays on the devices, where X is left, and A is put back before each run outside the time");
   else if (gpus)
