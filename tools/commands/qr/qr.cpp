@@ -133,7 +133,7 @@ template <class T>
 int run_qr(Options o) {
   Report report("qr", o.common);
   require_holds_numbers("qr", o.common, {{"--out-r", &o.out_r}, {"--out-q", &o.out_q}});
-  require(!is_complex<T> || o.method.name == "tiles", "qr", "--method", o.method.name,
+  require(!is_complex<T> || o.method.name == "tiles" || o.orthogonalizes(), "qr", "--method", o.method.name,
           " has no complex numbers: use tiles");
   parse_random_kind(o.random);
   resolve(o);
