@@ -38,6 +38,7 @@ TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
 #define TESELA_LAPACK(t, T, R)                                                                                         \
   void t##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
+  void t##ungqr_(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);                  \
   void t##unmqr_(const char*, const char*, const int*, const int*, const int*, const T*, const int*, const T*, T*,     \
                  const int*, T*, const int*, int*, std::size_t, std::size_t);                                          \
   void t##gels_(const char*, const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const int*, int*, \
@@ -98,7 +99,7 @@ void orgqr(index_t m, index_t k, T* a, index_t lda, const T* tau) {
   const int rows = narrow("orgqr", m), vectors = narrow("orgqr", k), ld = narrow("orgqr", lda);
   with_workspace<T>([&](T* work, int lwork) {
     int info = 0;
-    by_type<T, sorgqr_, dorgqr_>(&rows, &vectors, &vectors, a, &ld, tau, work, &lwork, &info);
+    by_type<T, sorgqr_, dorgqr_, cungqr_, zungqr_>(&rows, &vectors, &vectors, a, &ld, tau, work, &lwork, &info);
   });
 }
 
@@ -320,6 +321,7 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
 #define TESELA_INSTANTIATE(T)                                                                   \
   template void geqrf(index_t, index_t, T*, index_t, T*);                                       \
   template void ormqr(Op, index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t); \
+  template void orgqr(index_t, index_t, T*, index_t, const T*);                                 \
   template int gels(index_t, index_t, index_t, T*, index_t, T*, index_t);                       \
   template double trcon(index_t, const T*, index_t);                                            \
   template std::vector<real_t<T>> gesvd(index_t, index_t, T*, index_t);                         \
@@ -338,9 +340,8 @@ TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
-#define TESELA_INSTANTIATE(T)                                   \
-  template void orgqr(index_t, index_t, T*, index_t, const T*); \
-  template int stedc(index_t, T*, T*, T*, index_t);             \
+#define TESELA_INSTANTIATE(T)                       \
+  template int stedc(index_t, T*, T*, T*, index_t); \
   template void ormtr(Op, index_t, index_t, const T*, index_t, const T*, T*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -6,14 +6,13 @@
 #include <cstddef>
 
 extern "C" {
-#define TESELA_LAPACK(t, T)                                                                                           \
-  void t##gesdd_(const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, T*,         \
-                 const int*, int*, int*, std::size_t);                                                                \
-  void t##bdsdc_(const char*, const char*, const int*, T*, T*, T*, const int*, T*, const int*, T*, int*, T*, int*,    \
-                 int*, std::size_t, std::size_t);                                                                     \
-  void t##lasq1_(const int*, T*, T*, T*, int*);                                                                       \
-  void t##lasdq_(const char*, const int*, const int*, const int*, const int*, const int*, T*, T*, T*, const int*, T*, \
-                 const int*, T*, const int*, T*, int*, std::size_t);
+#define TESELA_LAPACK(t, T)                                                                                        \
+  void t##gesdd_(const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, T*,      \
+                 const int*, int*, int*, std::size_t);                                                             \
+  void t##bdsdc_(const char*, const char*, const int*, T*, T*, T*, const int*, T*, const int*, T*, int*, T*, int*, \
+                 int*, std::size_t, std::size_t);                                                                  \
+  void t##lasq1_(const int*, T*, T*, T*, int*);                                                                    \
+  void t##lasd0_(const int*, const int*, T*, T*, T*, const int*, T*, const int*, const int*, int*, T*, int*);
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
@@ -89,15 +88,16 @@ int lasq1(index_t n, T* d, T* e) {
 }
 
 template <class T>
-int lasdq(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt) {
+int lasd0(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt) {
   if (n == 0) return 0;
-  const int order = narrow("lasdq", n), more = extra ? 1 : 0, columns = order + more, none = 0, one = 1,
-            ld_u = narrow("lasdq", ldu), ld_vt = narrow("lasdq", ldvt);
-  std::vector<T> work(static_cast<std::size_t>(4 * n));
-  T no_c = 0;
+  const int order = narrow("lasd0", n), more = extra ? 1 : 0, ld_u = narrow("lasd0", ldu),
+            ld_vt = narrow("lasd0", ldvt), smallest = 25;
+  const index_t columns = n + more;
+  std::vector<T> work(static_cast<std::size_t>(3 * columns * columns + 2 * columns));
+  std::vector<int> integers(static_cast<std::size_t>(8 * n));
   int info = 0;
-  by_type<T, slasdq_, dlasdq_>("U", &more, &order, &columns, &order, &none, d, e, vt, &ld_vt, u, &ld_u, &no_c, &one,
-                               work.data(), &info, 1);
+  by_type<T, slasd0_, dlasd0_>(&order, &more, d, e, u, &ld_u, vt, &ld_vt, &smallest, integers.data(), work.data(),
+                               &info);
   return info;
 }
 
@@ -105,7 +105,7 @@ int lasdq(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t l
   template int gesdd(SingularVectors, index_t, index_t, T*, index_t, T*, T*, index_t, T*, index_t); \
   template int bdsdc(index_t, T*, T*, T*, index_t, T*, index_t);                                    \
   template int lasq1(index_t, T*, T*);                                                              \
-  template int lasdq(bool, index_t, T*, T*, T*, index_t, T*, index_t);
+  template int lasd0(bool, index_t, T*, T*, T*, index_t, T*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

@@ -44,14 +44,14 @@ int bdsdc(index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt);
 template <class T>
 int lasq1(index_t n, T* d, T* e);
 
-/// Computes B = U diag(d) V^T for an upper bidiagonal B with n rows, and n + 1 columns if `extra`, by implicit QR steps
-/// (LAPACK lasdq).
+/// Computes B = U diag(d) V^T for an upper bidiagonal B with n rows, and n + 1 columns if `extra`, by divide and
+/// conquer (LAPACK lasd0), whose smallest problems have 25 rows.
 ///
-/// d, e     diagonal (n) and super-diagonal (n - 1, or n if `extra`); d becomes the values, descending, and e is
+/// d, e     diagonal (n) and super-diagonal (n - 1, or n if `extra`); d becomes the values, in any order, and e is
 ///          overwritten.
-/// u, vt    n rows, and n or n + 1 rows: replaced by u U, of its first n columns, and by V^T vt.
+/// u, vt    identities of order n, and n or n + 1: replaced by U and V^T.
 /// Returns  LAPACK's info: positive if a value did not converge.
 template <class T>
-int lasdq(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt);
+int lasd0(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt);
 
 }  // namespace tesela::lapack

@@ -132,6 +132,14 @@ HostMatrix<T> conjugated(HostMatrix<T> x) {
   return x;
 }
 
+/// Copies U and V from tiles to memory at the argument's place.
+template <class T>
+void take_tiles(const c::Session& session, const Argument& a, Svd<T>& found, std::optional<NewMatrix<T>>& u,
+                std::optional<NewMatrix<T>>& v) {
+  if (found.u_tiles) u.emplace(copied_to(session, *found.u_tiles, a.place())), found.u_tiles.reset();
+  if (found.v_tiles) v.emplace(copied_to(session, *found.v_tiles, a.place())), found.v_tiles.reset();
+}
+
 /// Returns (u, s, vh), or s alone; of the `largest` values if given.
 AnyArray svd(const ArrayLike& a_given, Flag full_matrices, Flag compute_uv, std::optional<index_t> largest) {
   const Argument a("a", a_given, Numbers::complex_too);
@@ -140,8 +148,13 @@ AnyArray svd(const ArrayLike& a_given, Flag full_matrices, Flag compute_uv, std:
   options.vectors = !compute_uv ? SvdVectors::none : full_matrices && !largest ? SvdVectors::all : SvdVectors::economic;
   options.largest = largest;
   return in_number_type({&a}, [&]<class T>(T) -> AnyArray {
-    Svd<T> found = with_workers(
-        [&](const c::Session& session) { return tesela::svd<T>(session, Columns<T>(session, a), options); });
+    options.in_tiles = !is_complex<T> && a.place().on_device();
+    std::optional<NewMatrix<T>> u, v;
+    Svd<T> found = with_workers([&](const c::Session& session) {
+      Svd<T> result = tesela::svd<T>(session, Columns<T>(session, a), options);
+      take_tiles(session, a, result, u, v);
+      return result;
+    });
     if (found.status.verdict == SvdStatus::Verdict::not_finite)
       raise_lin_alg_error(element("a", found.status.row, found.status.column) + " is not finite", "not finite",
                           nb::none());
@@ -150,8 +163,10 @@ AnyArray svd(const ArrayLike& a_given, Flag full_matrices, Flag compute_uv, std:
     for (const double value : found.values) values.push_back(static_cast<real_t<T>>(value));
     const nb::object s = to_python(values, a.place());
     if (!compute_uv) return s;
-    const nb::object vh = to_python(conjugated(std::move(*found.v)), a.place()).attr("T");
-    return nb::cast(SvdResult{to_python(std::move(*found.u), a.place()), s, vh});
+    if (found.u) u.emplace(std::move(*found.u), a.place());
+    if (found.v) v.emplace(conjugated(std::move(*found.v)), a.place());
+    const nb::object vh = std::move(*v).to_python().attr("T");
+    return nb::cast(SvdResult{std::move(*u).to_python(), s, vh});
   });
 }
 
@@ -187,8 +202,12 @@ LowRankResult randomized_svd(const ArrayLike& a_given, index_t rank, index_t ove
   const Argument a("a", a_given);
   if (a.is_vector()) throw nb::value_error("a must be a matrix");
   return in_precision({&a}, [&]<class T>(T) -> LowRankResult {
+    std::optional<NewMatrix<T>> u, v;
     LowRankSvd<T> found = with_workers([&](const c::Session& session) {
-      return low_rank_svd<T>(session, Columns<T>::on_host(a), {rank, oversampling, power, seed});
+      LowRankSvd<T> result =
+          low_rank_svd<T>(session, Columns<T>(session, a), {rank, oversampling, power, seed, a.place().on_device()});
+      take_tiles(session, a, result, u, v);
+      return result;
     });
     if (found.status.verdict == SvdStatus::Verdict::not_finite)
       raise_lin_alg_error(element("a", found.status.row, found.status.column) + " is not finite", "not finite",
@@ -197,8 +216,9 @@ LowRankResult randomized_svd(const ArrayLike& a_given, index_t rank, index_t ove
       raise_lin_alg_error("randomized_svd: " + to_string(found.status), to_string(found.status), nb::none());
     std::vector<T> values;
     for (const double value : found.values) values.push_back(static_cast<T>(value));
-    return {to_python(std::move(*found.u), a.place()), to_python(values, a.place()),
-            nb::object(to_python(std::move(*found.v), a.place()).attr("T")), found.error_bound};
+    if (found.u) u.emplace(std::move(*found.u), a.place()), v.emplace(std::move(*found.v), a.place());
+    const nb::object vh = std::move(*v).to_python().attr("T");
+    return {std::move(*u).to_python(), to_python(values, a.place()), vh, found.error_bound};
   });
 }
 

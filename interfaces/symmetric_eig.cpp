@@ -88,7 +88,6 @@ Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* 
 #ifdef TESELA_PYTHON
 #include "interfaces/python/results.hpp"
 #include "interfaces/python/subsets.hpp"
-#include <tesela/algorithms/support/matrix_tasks.hpp>
 
 namespace tesela::python {
 namespace {
@@ -114,14 +113,7 @@ Pairs<T> pairs_of(const c::Session& session, const SymmetricEig<T>& found, const
       pairs.vectors.emplace(std::move(x), place);
       return pairs;
     }
-    pairs.vectors.emplace(Shape{X.m(), X.n()}, place);
-    if (place.on_device()) {
-      Graph g(session);
-      rearrange(g, X, {}, pairs.vectors->in_tiles(session, X.tile_shape(), "V"));
-      g.wait();
-    } else {
-      X.copy_to(pairs.vectors->data(), pairs.vectors->ld());
-    }
+    pairs.vectors.emplace(copied_to(session, X, place));
   }
   return pairs;
 }

@@ -52,19 +52,19 @@ Priority place_of(int gpus, bool square, index_t i, index_t j, int value = 0) {
 
 }  // namespace
 
-TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host, bool on_cores) {
-  if (const auto tuned = tuned_tile("cholesky", runtime, {n, n}); tuned && from_host && !on_cores) return *tuned;
+TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host, bool complex) {
+  if (const auto tuned = tuned_tile("cholesky", runtime, {n, n}); tuned && from_host && !complex) return *tuned;
   const auto rounded = [](index_t size) { return size / 32 * 32; };
-  if (runtime.gpus() > 0 && !on_cores) {
+  if (runtime.gpus() > 0) {
     constexpr index_t large = 16384, for_several_gpus = 32768, least = 32;
     constexpr double tiles = 24;  // on a GPU
     const GpuRoom room(runtime);
-    const bool fits = 2 * whole_bytes<double>(n) <= room.gpus * room.bytes;  // residues need memory, too
+    const bool fits = 2 * whole_bytes<double>(n) <= room.gpus * room.bytes;  // with residues, or of complex elements
     const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
     const bool squares = (from_host && n >= large) || (room.gpus > 1 && n >= for_several_gpus);
     if (fits && !squares) return {nb, std::max(n, nb)};
     const index_t suitable = std::clamp<index_t>(rounded(n / 16), 128, 2048);
-    const double most = std::sqrt(room.bytes / (tiles * sizeof(double)));
+    const double most = std::sqrt(room.bytes / (tiles * (complex ? sizeof(std::complex<double>) : sizeof(double))));
     const index_t square = most < static_cast<double>(suitable) ? rounded(static_cast<index_t>(most)) : suitable;
     return {std::max(square, least), std::max(square, least)};
   }
@@ -114,8 +114,7 @@ struct CholeskyFactorization<T>::Plan {
   std::vector<ResidueTiles<real_t<T>>> residues;
   int gpus;
 
-  Plan(Graph& g, const TileMatrix<T>& A)
-      : r(A), minor(g.runtime(), 1, 1, {1, 1}, "minor"), gpus(workers_for<T>(g.runtime()).gpus) {
+  Plan(Graph& g, const TileMatrix<T>& A) : r(A), minor(g.runtime(), 1, 1, {1, 1}, "minor"), gpus(g.runtime().gpus()) {
     const index_t n = A.n(), nb = A.tile_shape().mb;
     require(A.m() == n && (A.nt() <= 1 || A.tile_shape().nb % nb == 0), "cholesky", "A", A, " in tiles of ",
             A.tile_shape(), "; it must be square, in tiles that are square, or wider by a whole number of heights");
@@ -126,7 +125,7 @@ struct CholeskyFactorization<T>::Plan {
     if (!square()) diagonals = column("D");
     if (gpus > 0 && n > 0) inverses = column("V");
     g.insert<Laset<double>>(on_gpu, {0.0}, minor(0, 0));
-    const bool may_group = gpus > 0 && g.runtime().ranks() == 1;
+    const bool may_group = !is_complex<T> && gpus > 0 && g.runtime().ranks() == 1;
     if (A.nt() == 1 && may_group) groups = cholesky_groups(g.runtime(), n, nb, sizeof(T));
     groups.steps = A.mt();
     blocks = blocks_of_rows(g.runtime());

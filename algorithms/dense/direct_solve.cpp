@@ -27,7 +27,7 @@ template <class T>
 HostMatrix<T> product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<T>& X) {
   const index_t n = A.n(), k = X.cols(), nb = A.tile_shape().nb;
   HostMatrix<T> Y(n, k);
-  if (A.nt() == 1 && workers_for<T>(g.runtime()).gpus == 0) {
+  if (A.nt() == 1 && g.runtime().gpus() == 0) {
     const auto a = A(0, 0).read();
     blas::gemm(op, Op::none, n, k, n, T(1), a.data, a.ld, X.data(), X.ld(), T(0), Y.data(), Y.ld());
     return Y;
@@ -117,7 +117,7 @@ struct TileSystem {
   }
   /// Returns whether the rows' sizes differ enough for scaling on the host, which reads A several times.
   bool may_scale_rows(const Exponents& sizes_of_rows) const {
-    return workers_for<T>(g.runtime()).gpus == 0 && g.runtime().ranks() == 1 && B.mt() <= 1 &&
+    return g.runtime().gpus() == 0 && g.runtime().ranks() == 1 && B.mt() <= 1 &&
            spread(sizes_of_rows) > std::numeric_limits<real_t<T>>::digits / 2;
   }
   template <class F>

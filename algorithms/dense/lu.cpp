@@ -39,12 +39,12 @@ StepGroups lu_groups(const WorkerCounts& workers, index_t n, index_t nb, std::si
 
 std::span<const Named<Pivoting>> pivotings() { return names; }
 
-TileShape lu_tile(const Runtime& runtime, index_t n, bool on_cores) {
-  if (const auto tuned = tuned_tile("lu", runtime, {n, n}); tuned && !on_cores) return *tuned;
-  const bool gpu = runtime.gpus() > 0 && !on_cores;
+TileShape lu_tile(const Runtime& runtime, index_t n, bool complex) {
+  if (const auto tuned = tuned_tile("lu", runtime, {n, n}); tuned && !complex) return *tuned;
+  const bool gpu = runtime.gpus() > 0;
   const index_t nb = std::clamp<index_t>(n / (gpu ? 32 : 16) / 32 * 32, gpu ? 128 : 32, gpu ? 512 : 192);
   constexpr index_t least = 12;  // columns on a GPU
-  return {std::max<index_t>(n, 1), gpu ? width_in_memory(GpuRoom(runtime), n, nb, least) : nb};
+  return {std::max<index_t>(n, 1), gpu ? width_in_memory(GpuRoom(runtime), complex ? 2 * n : n, nb, least) : nb};
 }
 
 MemoryPlan plan_lu(const WorkerCounts& workers, index_t n, std::size_t element, TileShape tile) {
@@ -78,9 +78,8 @@ struct LuFactorization<T>::Plan {
 
   Plan(Graph& g, const TileMatrix<T>& A, Pivoting pivots)
       : a(A),
-        inverses(workers_for<T>(g.runtime()).gpus > 0
-                     ? TileMatrix<T>(g.runtime(), std::min(nb(), A.n()), A.n(), {nb(), nb()}, "V")
-                     : TileMatrix<T>(g.runtime(), 1, A.nt(), {1, 1}, "V")),
+        inverses(g.runtime().gpus() > 0 ? TileMatrix<T>(g.runtime(), std::min(nb(), A.n()), A.n(), {nb(), nb()}, "V")
+                                        : TileMatrix<T>(g.runtime(), 1, A.nt(), {1, 1}, "V")),
         swaps(g.runtime(), A.n(), 1, {nb(), 1}, "swaps"),
         zero(g.runtime(), 1, 1, {1, 1}, "zero"),
         pivoting(pivots),

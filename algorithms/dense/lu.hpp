@@ -19,9 +19,9 @@ using kernels::Pivoting;
 /// Returns the kinds of pivoting with their names and descriptions.
 std::span<const Named<Pivoting>> pivotings();
 
-/// Returns the tile shape for the LU factorization of order n: whole columns. `on_cores`: as without a GPU, for complex
-/// numbers.
-TileShape lu_tile(const Runtime& runtime, index_t n, bool on_cores = false);
+/// Returns the tile shape for the LU factorization of order n: whole columns. `complex`: the matrix has complex
+/// elements.
+TileShape lu_tile(const Runtime& runtime, index_t n, bool complex = false);
 
 /// Returns the memory that lu needs for order n, on the host and on GPUs, which are assumed to have equal shares;
 /// without residues (docs/factorizations.md).

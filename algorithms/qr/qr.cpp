@@ -152,7 +152,7 @@ struct QrFactorization<T>::Pass {
   }
   Products products_of_updates() const { return tesela::products<T>(g, rows(), across(), f.ib_); }
   Tile<T> workspace(index_t height, bool with_products) const {
-    Shape shape = qr_work(f.width_, across(), height, workers_for<T>(g.runtime()).gpus > 0);
+    Shape shape = qr_work(f.width_, across(), height, g.runtime().gpus() > 0);
     if (with_products) shape.cols += columns_for_products(products.work.rows(), f.width_, sizeof(T));
     return g.scratch<T>(shape.rows, shape.cols);
   }
@@ -188,7 +188,7 @@ struct QrFactorization<T>::Pass {
     else
       g.insert<Tpqrt<T>>(panel, {first_row(s, h.pivot), s.col, s.width, f.ib_, h.triangle}, C(h.pivot, s.column), a,
                          f.tp_(h.row, h.step), panel_work);
-    if (s.column + 1 == C.nt() || !copies(options, h, s, C.mt(), workers_for<T>(g.runtime()).gpus > 0)) return {a};
+    if (s.column + 1 == C.nt() || !copies(options, h, s, C.mt(), g.runtime().gpus() > 0)) return {a};
     kept.emplace_back(g.runtime(), a.rows(), s.width, TileShape{a.rows(), s.width}, "V");
     const Vectors copy{kept.back()(0, 0), true};
     g.insert<Lacpy<T>>(panel, {Part::unit_lower, -row, s.col}, a, copy.tile);
@@ -244,8 +244,8 @@ template <class T>
 QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOptions& options)
     : a_(A),
       tree_(options.tree),
-      width_(Widths(workers_for<T>(g.runtime()), {A.m(), A.n()}, A.tile_shape(), options).step),
-      ib_(Widths(workers_for<T>(g.runtime()), {A.m(), A.n()}, A.tile_shape(), options).ib),
+      width_(Widths(product_workers<T>(g.runtime()), {A.m(), A.n()}, A.tile_shape(), options).step),
+      ib_(Widths(product_workers<T>(g.runtime()), {A.m(), A.n()}, A.tile_shape(), options).ib),
       steps_(cut_into_steps({A.m(), A.n()}, A.tile_shape(), width_)),
       transformations_(plan(steps_, A.mt(), options, tile_ends(steps_, {A.m(), A.n()}, A.tile_shape().mb, options))),
       on_gpu_(options.on_gpu),

@@ -146,9 +146,9 @@ template <class T>
 void keep_r(Graph& g, const QrFactorization<T>& factorization);
 
 /// Returns the tile shape for the QR factorization of an m x n matrix: for these workers with memory enough, or for a
-/// Runtime and the memory of its GPUs.
+/// Runtime, the memory of its GPUs, and real or `complex` elements.
 TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n);
-TileShape qr_tile(const Runtime& runtime, index_t m, index_t n);
+TileShape qr_tile(const Runtime& runtime, index_t m, index_t n, bool complex = false);
 
 /// Returns the operations on which rates are based, for any method: 2 m n^2 - 2 n^3 / 3 for m >= n (LAPACK's count of
 /// geqrf).

@@ -34,27 +34,30 @@ TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
   return {std::clamp<index_t>(m, nb, std::max<index_t>(8192, 4 * nb)), nb};
 }
 
-TileShape qr_tile(const Runtime& runtime, index_t m, index_t n) {
-  const TileShape tile = qr_tile(WorkerCounts(runtime), m, n);
+TileShape qr_tile(const Runtime& runtime, index_t m, index_t n, bool complex) {
+  const WorkerCounts workers = complex ? product_workers<std::complex<double>>(runtime) : WorkerCounts(runtime);
+  const TileShape tile = qr_tile(workers, m, n);
   const GpuRoom room(runtime);
-  const double bytes = 8 * static_cast<double>(m) * static_cast<double>(n);
+  const index_t doubles = complex ? 2 : 1;  // of an element
+  const double bytes = 8 * static_cast<double>(doubles * m) * static_cast<double>(n);
   if (room.gpus == 0 || 4 * bytes <= room.bytes) return tile;
-  if (plan_qr(runtime, {m, n}, sizeof(double), tile, 0).gpu_peak() <= room.bytes) return tile;
+  const auto element = static_cast<std::size_t>(doubles) * sizeof(double);
+  if (plan_qr(workers, {m, n}, element, tile, 0).gpu_peak() <= room.bytes) return tile;
   // Products by residues need 2048 columns. Narrower columns make wider blocks.
   constexpr index_t widest = 2048, few = 11, least = 22;  // columns on a GPU
   const index_t suitable = std::min({widest, tile.nb, std::max<index_t>(std::min(m, n) / 16 / 32 * 32, 32)});
-  const bool wide = suitable == widest && width_in_memory(room, m, widest, few) == widest;
-  const index_t nb = wide ? widest : width_in_memory(room, m, std::min<index_t>(suitable, 1024), least);
+  const bool wide = suitable == widest && width_in_memory(room, doubles * m, widest, few) == widest;
+  const index_t nb = wide ? widest : width_in_memory(room, doubles * m, std::min<index_t>(suitable, 1024), least);
   return {std::clamp<index_t>(m, nb, tile.mb), nb};
 }
 
 namespace {
 
-/// Returns the tile of the options, or the tile that qr_tile selects for the workers of T.
+/// Returns the tile of the options, or the tile that qr_tile selects.
 template <class T>
 TileShape tile_of(const Runtime& runtime, const MatrixView<T>& a, const QrOptions& options) {
   if (options.tile.mb > 0) return options.tile;
-  return is_complex<T> ? qr_tile(workers_for<T>(runtime), a.rows, a.cols) : qr_tile(runtime, a.rows, a.cols);
+  return qr_tile(runtime, a.rows, a.cols, is_complex<T>);
 }
 
 }  // namespace

@@ -17,11 +17,12 @@ struct Piece {
   index_t tile = 0, from = 0, to = 0, size = 0;  ///< A's tile, and the first element in A's and in B's tile
 };
 
-/// Returns the pieces of B's elements begin … begin + size - 1 of `all`. Element 0 is A's element `first`; A's tiles
-/// have length `cut`.
-std::vector<Piece> pieces(index_t begin, index_t size, index_t all, index_t first, index_t cut, bool reversed) {
+/// Returns the pieces of B's elements begin … begin + size - 1 of `all`. Element 0 is A's element `first`; A has
+/// `length` elements, and its tiles `cut`.
+std::vector<Piece> pieces(index_t begin, index_t size, index_t all, index_t first, index_t length, index_t cut,
+                          bool reversed) {
   std::vector<Piece> result;
-  const index_t low = first + (reversed ? all - begin - size : begin), high = low + size;
+  const index_t low = first + (reversed ? all - begin - size : begin), high = std::min(low + size, length);
   for (index_t at = low; at < high;) {
     const index_t end = std::min(high, (at / cut + 1) * cut);
     result.push_back({at / cut, at % cut, reversed ? high - end : at - low, end - at});
@@ -36,24 +37,28 @@ template <class T>
 void rearrange(Graph& g, const TileMatrix<T>& A, const Arrangement& how, const TileMatrix<T>& B) {
   const Op op = op_for<T>(how.op);
   const bool transposed = op != Op::none;
-  const Shape needed = apply(how.op, {B.m(), B.n()});
+  const Shape needed = how.padded ? Shape{0, 0} : apply(how.op, {B.m(), B.n()});
   require(how.row >= 0 && how.column >= 0 && how.row + needed.rows <= A.m() && how.column + needed.cols <= A.n(),
           "rearrange", "A", A, "; its part is ", needed, " from row ", how.row, " and column ", how.column, " on");
+  require(!how.padded || !(how.reverse_rows || how.reverse_columns), "rearrange", "padded", "with reversed orders");
   require(!B.shares_tiles(A), "rearrange", "B", "shares tiles with A");
   const TileShape cut = A.tile_shape();
   B.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
-    const auto down = pieces(row, tile.rows(), B.m(), transposed ? how.column : how.row, transposed ? cut.nb : cut.mb,
-                             how.reverse_rows),
+    const Priority where =
+        how.on_gpus ? on_gpu_number(static_cast<std::size_t>(column / B.tile_shape().nb)) : Priority{};
+    const auto down = pieces(row, tile.rows(), B.m(), transposed ? how.column : how.row, transposed ? A.n() : A.m(),
+                             transposed ? cut.nb : cut.mb, how.reverse_rows),
                across = pieces(column, tile.cols(), B.n(), transposed ? how.row : how.column,
-                               transposed ? cut.mb : cut.nb, how.reverse_columns);
-    const bool whole = down.size() == 1 && across.size() == 1;
+                               transposed ? A.m() : A.n(), transposed ? cut.mb : cut.nb, how.reverse_columns);
+    const bool whole =
+        down.size() == 1 && across.size() == 1 && down[0].size == tile.rows() && across[0].size == tile.cols();
     const auto copy = [&]<template <class> class Access>(const Piece& i, const Piece& j) {
       using Copy = CopyBlock<T, Access>;
-      g.insert<Copy>({i.from, j.from, i.to, j.to, i.size, j.size, op, how.reverse_rows, how.reverse_columns},
+      g.insert<Copy>(where, {i.from, j.from, i.to, j.to, i.size, j.size, op, how.reverse_rows, how.reverse_columns},
                      transposed ? A(j.tile, i.tile) : A(i.tile, j.tile), tile);
     };
     if (whole) return copy.template operator()<Out>(down[0], across[0]);
-    g.insert<Laset<T>>({}, tile);
+    g.insert<Laset<T>>(where, {how.padded ? T(1) : T(0), row - column}, tile);
     for (const Piece& i : down)
       for (const Piece& j : across) copy.template operator()<InOut>(i, j);
   });

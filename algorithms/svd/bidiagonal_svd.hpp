@@ -38,8 +38,8 @@ BidiagonalSvd<T> bidiagonal_svd(std::span<const T> d, std::span<const T> e, bool
 /// Returns  the same; values do not depend on the runtime.
 /// Throws   ArgumentError for lengths that do not conform.
 /// Method   Values as above. Vectors of large matrices: divide and conquer as a task graph in double precision (M. Gu,
-///          S. Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995), whose merges deflate at 4 eps; its leaves use implicit
-///          QR (LAPACK lasdq). Vectors of small matrices as above, on the calling thread.
+///          S. Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995), whose merges deflate at 4 eps; cores solve its leaves
+///          (LAPACK lasd0). Vectors of small matrices as above, on the calling thread.
 template <class T>
 BidiagonalSvd<T> bidiagonal_svd(Runtime& runtime, std::span<const T> d, std::span<const T> e, bool vectors);
 

@@ -2,7 +2,9 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/svd/internal/scaled_tall.hpp>
+#include <tesela/algorithms/svd/internal/svd_on_gpus.hpp>
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
+#include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -26,51 +28,76 @@ void check(Shape a, const LowRankOptions& o) {
 
 index_t dimensions(Shape a, const LowRankOptions& o) {
   const index_t least = std::min(a.rows, a.cols);
-  return o.oversampling >= least - o.rank ? least : o.rank + o.oversampling;
+  return o.oversampling >= least - o.rank ? least : std::max<index_t>(o.rank + o.oversampling, 1);
 }
 
-/// The products with A, tall, in tiles; matrices of few columns are one tile wide.
+/// Products with op(A), which is tall; matrices of few columns are one tile wide.
 template <class T>
 class Range {
  public:
-  Range(Graph& g, const HostMatrix<T>& a)
-      : g_(g),
-        tile_{edge(a.rows(), g.runtime()), edge(a.cols(), g.runtime())},
-        A_(TileMatrix<T>::map(g.runtime(), a.data(), a.rows(), a.cols(), a.ld(), tile_)) {}
+  /// transposed  whether op(A) is A^T, of a wide A
+  Range(Graph& g, TileMatrix<T> A, bool transposed)
+      : g_(g), A_(std::move(A)), transposed_(transposed), gpu_(g.runtime().gpus() > 0) {}
 
-  /// Returns a matrix with A's rows or columns as its rows.
-  TileMatrix<T> tall(index_t columns) const { return {g_.runtime(), A_.m(), columns, {tile_.mb, columns}}; }
-  TileMatrix<T> small(index_t columns) const { return {g_.runtime(), A_.n(), columns, {tile_.nb, columns}}; }
-  /// Returns random vectors with A's columns as rows.
+  /// Returns the tiles of A. GPUs work on all its columns (or rows) and at most 2 GB a task; cores need two tasks each.
+  static TileShape tile(const Runtime& runtime, Shape a) {
+    if (runtime.gpus() == 0) {
+      const auto edge = [&](index_t size) {
+        return std::clamp<index_t>(ceil_div(size, 2 * std::max(runtime.cpus(), 1)), std::min<index_t>(size, 128), 512);
+      };
+      return {edge(a.rows), edge(a.cols)};
+    }
+    constexpr index_t most = index_t{1} << 28;
+    const index_t length = std::max(a.rows, a.cols), width = std::min(a.rows, a.cols),
+                  part = std::clamp<index_t>(most / width, 1, ceil_div(length, runtime.gpus()));
+    return a.rows < a.cols ? TileShape{width, part} : TileShape{part, width};
+  }
+  index_t rows() const { return transposed_ ? A_.n() : A_.m(); }
+  index_t cols() const { return transposed_ ? A_.m() : A_.n(); }
+
+  /// Returns a matrix with op(A)'s rows or columns as its rows.
+  TileMatrix<T> tall(index_t columns) const {
+    const TileShape tile = A_.tile_shape();
+    return {g_.runtime(), rows(), columns, {transposed_ ? tile.nb : tile.mb, std::max<index_t>(columns, 1)}};
+  }
+  TileMatrix<T> small(index_t columns) const {
+    const TileShape tile = A_.tile_shape();
+    return {g_.runtime(), cols(), columns, {transposed_ ? tile.mb : tile.nb, std::max<index_t>(columns, 1)}};
+  }
+  /// Inserts random vectors with op(A)'s columns as rows.
   TileMatrix<T> random(index_t columns, std::uint64_t seed) const {
-    const auto x = generate<T>(Shape{A_.n(), columns}, parse_random_kind("normal"), seed);
-    const TileMatrix<T> X = small(columns);
-    X.copy_from(x.data(), x.ld());
+    TileMatrix<T> X = small(columns);
+    const auto generator = RandomMatrix{.pattern = Pattern::normal}.generator<T>(seed);
+    X.for_each_tile([&](const Tile<T>& tile, index_t row, index_t) {
+      g_.insert<kernels::Fill<T>>(gpu_ ? on_gpu : Priority{}, {generator, row, 0}, tile);
+    });
     return X;
   }
-  /// Insert A X and A^T X.
-  TileMatrix<T> times(const TileMatrix<T>& X) const { return product(Op::none, X, tall(X.n())); }
-  TileMatrix<T> transposed_times(const TileMatrix<T>& X) const { return product(Op::transpose, X, small(X.n())); }
-  /// Inserts the computation of an orthonormal basis of X's columns; overwrites X.
-  TileMatrix<T> basis(const TileMatrix<T>& X) const {
-    const TileMatrix<T> Q(g_.runtime(), X.m(), X.n(), X.tile_shape());
-    qr(g_, X).form_q(g_, Q);
+  /// Insert op(A) X and op(A)^T X.
+  TileMatrix<T> times(const TileMatrix<T>& X) const {
+    return product(transposed_ ? Op::transpose : Op::none, X, tall(X.n()));
+  }
+  TileMatrix<T> transposed_times(const TileMatrix<T>& X) const {
+    return product(transposed_ ? Op::none : Op::transpose, X, small(X.n()));
+  }
+  /// Inserts the computation of an orthonormal basis Q of X's columns, X = Q R; overwrites X.
+  TileMatrix<T> basis(const TileMatrix<T>& X, const TileMatrix<T>* R = nullptr) const {
+    TileMatrix<T> Q(g_.runtime(), X.m(), X.n(), X.tile_shape());
+    const QrFactorization<T> factors = qr(g_, X);
+    if (R != nullptr) factors.extract_r(g_, *R);
+    factors.form_q(g_, Q);
     return Q;
   }
 
  private:
-  /// Returns the edge of tiles: two for each core, and large products.
-  static index_t edge(index_t size, const Runtime& runtime) {
-    return std::clamp<index_t>(ceil_div(size, 2 * std::max(runtime.cpus(), 1)), std::min<index_t>(size, 128), 512);
-  }
   TileMatrix<T> product(Op op, const TileMatrix<T>& X, TileMatrix<T> Y) const {
     gemm<T>(g_, op, Op::none, T(1), A_, X, T(0), Y);
     return Y;
   }
 
   Graph& g_;
-  TileShape tile_;
   TileMatrix<T> A_;
+  bool transposed_, gpu_;
 };
 
 template <class T>
@@ -80,70 +107,100 @@ HostMatrix<T> to_host(const TileMatrix<T>& X) {
   return x;
 }
 
-/// Returns the length of the longest column.
+/// Inserts X Y for the first columns y of a square Y.
 template <class T>
-double longest(const HostMatrix<T>& x) {
-  double most = 0;
-  for (index_t j = 0; j < x.cols(); ++j) {
-    double squares = 0;
-    for (index_t i = 0; i < x.rows(); ++i) squares += static_cast<double>(x(i, j)) * static_cast<double>(x(i, j));
-    most = std::max(most, std::sqrt(squares));
-  }
-  return most;
+TileMatrix<T> combined(Graph& g, const TileMatrix<T>& X, const HostMatrix<T>& y, TileMatrix<T> Z) {
+  if (Z.n() == 0) return Z;
+  const TileMatrix<T> Y(g.runtime(), y.rows(), Z.n(), {y.rows(), Z.n()});
+  Y.copy_from(y.data(), y.ld());
+  gemm<T>(g, Op::none, Op::none, T(1), X, Y, T(0), Z);
+  return Z;
 }
 
-/// Decomposes a tall matrix whose elements have size 1.
+/// Returns the error of rounding in the bound.
 template <class T>
-LowRankSvd<T> decompose(Graph& g, const HostMatrix<T>& a, const LowRankOptions& o) {
-  const index_t l = dimensions(a.shape(), o);
-  const Range<T> range(g, a);
+double rounding(index_t rows, double norm) {
+  return static_cast<double>(std::numeric_limits<T>::epsilon()) * (10 + std::sqrt(static_cast<double>(rows))) * norm;
+}
+
+/// Removes value k + 1 from the result, which has k + 1 if the matrix has.
+template <class T>
+void drop_next_value(LowRankSvd<T>& result, index_t k) {
+  const auto rank = static_cast<std::size_t>(k);
+  if (result.values.size() > rank) result.next_value = result.values[rank];
+  result.values.resize(rank);
+}
+
+/// Decomposes op(A), whose products neither over- nor underflow.
+template <class T>
+LowRankSvd<T> decompose(Graph& g, const Range<T>& range, index_t l, const LowRankOptions& o) {
   TileMatrix<T> Q = range.basis(range.times(range.random(l, o.seed)));
   for (int pass = 0; pass < o.power; ++pass) Q = range.basis(range.times(range.basis(range.transposed_times(Q))));
   // The test vectors are independent of Q.
-  const TileMatrix<T> E = range.times(range.random(tests, ~o.seed)), inside(g.runtime(), l, tests, {l, tests});
+  const TileMatrix<T> E = range.times(range.random(tests, ~o.seed)), inside(g.runtime(), l, tests, {l, tests}),
+                      squares(g.runtime(), tests, tests, {tests, tests}), R(g.runtime(), l, l, {l, l}, "R");
   gemm<T>(g, Op::transpose, Op::none, T(1), Q, E, T(0), inside);
   gemm<T>(g, Op::none, Op::none, T(-1), Q, inside, T(1), E);
-  const TileMatrix<T> B = range.transposed_times(Q);  // (Q^T A)^T
+  gemm<T>(g, Op::transpose, Op::none, T(1), E, E, T(0), squares);
+  const TileMatrix<T> P = range.basis(range.transposed_times(Q), &R);  // Q^T A = R^T P^T
   g.wait();
+  HostMatrix<T> r = to_host(R);
   LowRankSvd<T> result;
-  static_cast<Svd<T>&>(result) = svd(g, B, {.largest = std::min(o.rank + 1, l)});
+  static_cast<Svd<T>&>(result) = svd(g, MatrixView<T>(r), {.largest = std::min(o.rank + 1, l)});
   if (!result.status.ok()) return result;
-  const auto rank = static_cast<std::size_t>(o.rank);
-  if (result.values.size() > rank) result.next_value = result.values[rank];
-  result.values.resize(rank);
-  HostMatrix<T> right = detail::columns_of(std::move(*result.u), 0, o.rank),
-                inner = detail::columns_of(std::move(*result.v), 0, o.rank), left(a.rows(), o.rank);
-  if (o.rank > 0) {
-    const TileMatrix<T> X(g.runtime(), l, o.rank, {l, o.rank}), U = range.tall(o.rank);
-    X.copy_from(inner.data(), inner.ld());
-    gemm<T>(g, Op::none, Op::none, T(1), Q, X, T(0), U);
-    g.wait();
-    left = to_host(U);
-  }
-  result.u.emplace(std::move(left));
-  result.v.emplace(std::move(right));
-  const double outside = factor * std::sqrt(2 / std::numbers::pi) * longest(to_host(E)),
-               rounding = static_cast<double>(std::numeric_limits<T>::epsilon()) *
-                          (10 + std::sqrt(static_cast<double>(a.rows()))) * result.norm;
-  result.error_bound = std::hypot(outside, result.next_value) + rounding;
+  drop_next_value(result, o.rank);
+  result.u_tiles.emplace(combined(g, Q, *result.v, range.tall(o.rank)));
+  result.v_tiles.emplace(combined(g, P, *result.u, range.small(o.rank)));
+  result.u.reset(), result.v.reset();
+  const HostMatrix<T> of_tests = to_host(squares);
+  double most = 0;
+  for (index_t j = 0; j < tests; ++j) most = std::max(most, static_cast<double>(of_tests(j, j)));
+  const double outside = factor * std::sqrt(2 / std::numbers::pi) * std::sqrt(most);
+  result.error_bound = std::hypot(outside, result.next_value) + rounding<T>(range.rows(), result.norm);
+  g.wait();
   return result;
 }
 
 /// Decomposes by svd.
 template <class T>
-LowRankSvd<T> whole(Graph& g, const HostMatrix<T>& a, const LowRankOptions& o) {
+LowRankSvd<T> whole(Graph& g, MatrixView<T> a, const LowRankOptions& o) {
   LowRankSvd<T> result;
-  const auto A = TileMatrix<T>::map(g.runtime(), a.data(), a.rows(), a.cols(), std::max<index_t>(a.ld(), 1),
-                                    {std::max<index_t>(a.rows(), 1), std::max<index_t>(a.cols(), 1)});
-  static_cast<Svd<T>&>(result) = svd(g, A, {.largest = std::min(o.rank + 1, a.cols())});
-  if (!result.status.ok()) return result;
-  const auto rank = static_cast<std::size_t>(o.rank);
-  if (result.values.size() > rank) result.next_value = result.values[rank];
-  result.values.resize(rank);
+  static_cast<Svd<T>&>(result) = svd(g, a, {.largest = std::min({o.rank + 1, a.rows, a.cols})});
+  if (result.status.verdict != SvdStatus::Verdict::ok) return result;
+  drop_next_value(result, o.rank);
   result.u.emplace(detail::columns_of(std::move(*result.u), 0, o.rank));
   result.v.emplace(detail::columns_of(std::move(*result.v), 0, o.rank));
-  result.error_bound = result.next_value + static_cast<double>(std::numeric_limits<T>::epsilon()) *
-                                               (10 + std::sqrt(static_cast<double>(a.rows()))) * result.norm;
+  result.error_bound = result.next_value + rounding<T>(std::max(a.rows, a.cols), result.norm);
+  return result;
+}
+
+/// Returns whether products of elements up to 2^exponent neither over- nor underflow, where it matters.
+template <class T>
+bool is_moderate(int exponent) {
+  return std::abs(exponent) <= std::numeric_limits<T>::max_exponent / 8;
+}
+
+/// Decomposes a matrix that is large enough for random products: A in place, or a copy that is scaled.
+template <class T>
+LowRankSvd<T> by_products(Graph& g, MatrixView<T> a, index_t l, const LowRankOptions& o) {
+  Runtime& runtime = g.runtime();
+  const bool wide = a.rows < a.cols;
+  const TileShape tile = Range<T>::tile(runtime, a.shape());
+  const TileMatrix<T> A = a.in_tiles(runtime, tile);
+  LowRankSvd<T> result;
+  const detail::Magnitude<T> size =
+      runtime.gpus() > 0 ? detail::magnitude(g, A) : detail::Magnitude<T>::of(MatrixView<const T>(a));
+  result.status = size.status;
+  if (!result.status.ok()) return result;
+  const int exponent = is_moderate<T>(size.exponent) ? 0 : size.exponent;
+  result = decompose(g, Range<T>(g, exponent == 0 ? A : detail::scaled_copy(g, A, false, tile, exponent), wide), l, o);
+  if (!result.status.ok()) return result;
+  const auto unscale = [&](double& x) { x = std::ldexp(x, exponent); };
+  for (double& value : result.values) unscale(value);
+  unscale(result.norm), unscale(result.error_bound), unscale(result.next_value);
+  if (result.norm > static_cast<double>(std::numeric_limits<T>::max()))
+    result.status.verdict = SvdStatus::Verdict::overflow;
+  if (wide) std::swap(result.u_tiles, result.v_tiles);
   return result;
 }
 
@@ -152,20 +209,16 @@ LowRankSvd<T> whole(Graph& g, const HostMatrix<T>& a, const LowRankOptions& o) {
 template <class T>
 LowRankSvd<T> low_rank_svd(Graph& g, MatrixView<T> a, const LowRankOptions& options) {
   check(a.shape(), options);
-  require(a.device < 0, "low_rank_svd", "a", "is on a device; it must be in host memory");
-  detail::ScaledTall<T> scaled(a);
-  LowRankSvd<T> result;
-  result.status = scaled.status;
-  if (!result.status.ok()) return result;
-  result = dimensions(a.shape(), options) == std::min(a.rows, a.cols) ? whole(g, scaled.a, options)
-                                                                      : decompose(g, scaled.a, options);
-  if (!result.status.ok()) return result;
-  const auto unscale = [&](double& x) { x = std::ldexp(x, scaled.exponent); };
-  for (double& value : result.values) unscale(value);
-  unscale(result.norm), unscale(result.error_bound), unscale(result.next_value);
-  if (result.norm > static_cast<double>(std::numeric_limits<T>::max()))
-    result.status.verdict = SvdStatus::Verdict::overflow;
-  if (scaled.transposed) std::swap(result.u, result.v);
+  const index_t l = dimensions(a.shape(), options);
+  if (l == std::min(a.rows, a.cols)) {
+    LowRankSvd<T> result = whole(g, a, options);
+    if (options.in_tiles) detail::move_to_tiles<T>(g.runtime(), result);
+    return result;
+  }
+  LowRankSvd<T> result = by_products(g, a, l, options);
+  if (options.in_tiles || !result.u_tiles) return result;
+  result.u.emplace(to_host(*result.u_tiles)), result.u_tiles.reset();
+  result.v.emplace(to_host(*result.v_tiles)), result.v_tiles.reset();
   return result;
 }
 

@@ -12,6 +12,7 @@ struct LowRankOptions {
   index_t oversampling = 10;  ///< p: the range has k + p dimensions
   int power = 2;              ///< q, power iterations: more for values that decay slowly
   std::uint64_t seed = 1;     ///< of the random vectors; the result depends only on it
+  bool in_tiles = false;      ///< whether U and V are left in tiles, on GPUs if they computed them
 };
 
 /// Result of low_rank_svd: the k values, m x k and n x k vectors, and the error.
@@ -23,8 +24,9 @@ struct LowRankSvd : Svd<T> {
 
 /// Computes a decomposition of rank k for any real m x n matrix by random vectors.
 ///
-/// A        m x n, on the host; only read.
-/// Returns  values, vectors, the bound of the error and a status as svd. The values are not larger than A's, and each
+/// A        m x n, on the host or on a device; only read.
+/// Returns  values, vectors on the host or in tiles, the bound of the error and a status as svd. The values are not
+/// larger than A's, and each
 ///          differs from A's by no more than the error.
 /// Throws   ArgumentError for a rank outside 0 … min(m, n), negative oversampling and negative power.
 /// Waits    for the computation.

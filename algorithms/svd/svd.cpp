@@ -1,21 +1,16 @@
-#include <tesela/algorithms/eigen/bidiagonal/bidiagonal_tree.hpp>
-#include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
-#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
-#include <tesela/algorithms/support/internal/tile_loops.hpp>
-#include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
 #include <tesela/algorithms/svd/internal/real_bidiagonal.hpp>
 #include <tesela/algorithms/svd/internal/scaled_tall.hpp>
+#include <tesela/algorithms/svd/internal/svd_on_gpus.hpp>
+#include <tesela/algorithms/svd/internal/svd_reduction.hpp>
 #include <tesela/algorithms/svd/internal/tall_factors.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
-#include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack_svd.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
 #include <array>
@@ -27,7 +22,8 @@
 namespace tesela {
 namespace {
 
-using detail::columns_of, detail::RealBidiagonal, detail::ScaledTall, detail::set_values, detail::TallFactors;
+using detail::columns_of, detail::RealBidiagonal, detail::ScaledTall, detail::set_values, detail::SvdReduction,
+    detail::TallFactors;
 
 constexpr std::array methods{
     Named<SvdMethod>{SvdMethod::automatic, "auto", "the faster method on this machine"},
@@ -92,149 +88,12 @@ void by_lapack(HostMatrix<T> given, int exponent, const SvdOptions& o, int cores
   result.u.emplace(in_precision<T>(columns_of(std::move(u), first, vectors == SvdVectors::all ? m : end)));
 }
 
-/// A = U1 U2 B' V2^H V1^H with B' bidiagonal, for a square A.
-template <class T>
-class Reduction {
- public:
-  /// Overwrites A, in square_tile().
-  Reduction(Graph& g, TileMatrix<T> A, index_t half_width, bool vectors)
-      : g_(g),
-        band_(g.runtime(), A.n(), half_width, band_window(workers_for<T>(g.runtime()), A.n(), half_width)),
-        A_(std::move(A)),
-        to_band_(reduce_to_upper_band(g, A_, band_, {.vectors = vectors})),
-        chase_(band_to_bidiagonal(g, band_, {.vectors = vectors})) {}
-
-  index_t n() const { return A_.n(); }
-  index_t half_width() const { return band_.half_width(); }
-  /// Return the diagonals of B'. They wait.
-  std::vector<T> diagonal() const { return chase_.diagonal(); }
-  std::vector<T> off_diagonal() const { return chase_.off_diagonal(); }
-
-  /// Inserts X = U1 U2 X, or X = V1 V2 X for Side::right.
-  void apply(Side side, const TileMatrix<T>& X) const {
-    chase_.apply(g_, side, Op::none, X);
-    to_band_.apply(g_, side, Op::none, X);
-  }
-  /// Returns the product with x. Waits.
-  HostMatrix<T> times(Side side, HostMatrix<T> x) const {
-    if (x.cols() == 0) return x;
-    const index_t wide = std::max<index_t>(eigenvectors_tile(workers_for<T>(g_.runtime()), x.rows(), x.cols()), 1);
-    const auto X = TileMatrix<T>::map(g_.runtime(), x.data(), x.rows(), x.cols(), x.ld(), {x.rows(), wide}, "X");
-    apply(side, X);
-    g_.wait();
-    X.bring_home();
-    return x;
-  }
-
- private:
-  Graph& g_;
-  UpperBand<T> band_;
-  TileMatrix<T> A_;
-  UpperBandReduction<T> to_band_;
-  BidiagonalChase<T> chase_;
-};
-
-/// Returns the singular values of B', descending, by bisection on GPUs: the nonnegative eigenvalues of the tridiagonal
-/// matrix with diagonal 0 and off-diagonal d1 e1 d2 …. Errors are a few eps ||B'||, as B' has itself.
-template <class T>
-std::vector<double> bisected_values(Runtime& runtime, const std::vector<T>& d, const std::vector<T>& e) {
-  const auto n = static_cast<index_t>(d.size());
-  std::vector<double> zeros(2 * d.size(), 0.0), mixed;
-  for (std::size_t i = 0; i < d.size(); ++i) {
-    mixed.push_back(static_cast<double>(d[i]));
-    if (i < e.size()) mixed.push_back(static_cast<double>(e[i]));
-  }
-  std::vector<double> values =
-      tridiagonal_eigenvalues<double>(runtime, zeros, mixed,
-                                      {.method = TridiagonalEigMethod::bisection, .range = IndexRange{n, 2 * n}})
-          .values;
-  for (double& value : values) value = std::max(value, 0.0);
-  std::reverse(values.begin(), values.end());
-  return values;
-}
-
 /// Smallest order of a matrix whose B' is decomposed on GPUs.
 constexpr index_t on_gpus_from = 512;
 
-/// Vectors in host memory, whose pages all cores touch first, and that memory in tiles.
-template <class T>
-class Vectors {
- public:
-  Vectors(Runtime& runtime, index_t n, index_t k, const char* name) : home_(parallel_zeros<T>(n, k)) {
-    const index_t wide = std::max<index_t>(eigenvectors_tile(runtime, n, k), 1);
-    tiles_.emplace(TileMatrix<T>::map(runtime, home_.data(), n, k, home_.ld(), {n, wide}, name));
-  }
-  const TileMatrix<T>& tiles() const { return *tiles_; }
-  /// Copies the numbers of X, which has the same tiles. Waits.
-  void copy(const TileMatrix<double>& X) {
-    X.for_each_tile([&](const Tile<double>& tile, index_t, index_t column) {
-      const auto x = tile.read();
-      parallel_for(x.cols, 32, [&](index_t first, index_t end) {
-        for (index_t j = first; j < end; ++j)
-          for (index_t i = 0; i < x.rows; ++i) home_(i, column + j) = static_cast<T>(x(i, j));
-      });
-    });
-    tiles_->home_changed();
-  }
-  /// Inserts the transfer of the tiles to the host.
-  void bring_home(Graph& g) const {
-    tiles_->for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.bring_home(tile); });
-  }
-  /// Returns the matrix. Waits.
-  HostMatrix<T> take() {
-    tiles_->bring_home();
-    tiles_.reset();
-    return std::move(home_);
-  }
-
- private:
-  HostMatrix<T> home_;
-  std::optional<TileMatrix<T>> tiles_;
-};
-
-/// Decomposes B' on GPUs and computes A's values and vectors. Prepares memory for the vectors while GPUs reduce A.
-template <class T>
-void finish_on_gpus(Graph& g, const Reduction<T>& reduction, int exponent, const SvdOptions& o, Svd<T>& result) {
-  Runtime& runtime = g.runtime();
-  const index_t n = reduction.n();
-  const bool vectors = o.vectors != SvdVectors::none;
-  std::optional<Vectors<T>> left, right;
-  const auto prepare = [&](index_t k) { left.emplace(runtime, n, k, "U"), right.emplace(runtime, n, k, "V"); };
-  if (vectors && !o.range) prepare(o.largest.value_or(n));
-  const std::vector<T> d = reduction.diagonal(), e = reduction.off_diagonal();
-  g.wait();
-  const auto [first, end] = set_values(result, bisected_values(runtime, d, e), exponent, o);
-  if (!vectors) return;
-  const index_t k = end - first;
-  if (!left) prepare(k);
-  if (k > 0) {
-    const std::vector<double> diagonal(d.begin(), d.end()), above(e.begin(), e.end());
-    const auto find = [&, first = first](const TileMatrix<double>& U, const TileMatrix<double>& V) {
-      result.status =
-          status_of(detail::bidiagonal_tree(runtime, diagonal, above, U, V, {.first = first, .values = false}).info);
-    };
-    if constexpr (std::is_same_v<T, double>) {
-      find(left->tiles(), right->tiles());
-    } else {
-      const TileShape tile = left->tiles().tile_shape();
-      const TileMatrix<double> U(runtime, n, k, tile, "U"), V(runtime, n, k, tile, "V");
-      find(U, V);
-      if (result.status.ok()) left->copy(U), right->copy(V);
-    }
-    if (!result.status.ok()) return;
-    reduction.apply(Side::right, right->tiles());
-    right->bring_home(g);
-    reduction.apply(Side::left, left->tiles());
-    left->bring_home(g);
-    g.wait();
-  }
-  result.u.emplace(left->take());
-  result.v.emplace(right->take());
-}
-
 /// Decomposes B' on cores and computes A's values and vectors.
 template <class T>
-void finish_on_cores(Graph& g, const Reduction<T>& reduction, int exponent, const SvdOptions& o, Svd<T>& result) {
+void finish_on_cores(Graph& g, const SvdReduction<T>& reduction, int exponent, const SvdOptions& o, Svd<T>& result) {
   const bool vectors = o.vectors != SvdVectors::none;
   const RealBidiagonal<T> b(reduction.diagonal(), reduction.off_diagonal());
   g.wait();
@@ -257,77 +116,97 @@ TileShape square_tile(const WorkerCounts& workers, index_t n, index_t half_width
   return eig_tile(workers, n, {.band = std::clamp<index_t>(half_width, 1, std::max<index_t>(n - 1, 1))});
 }
 
-/// Decomposes a square A 2^-exponent, in square_tile(), which is overwritten.
+/// Decomposes a square A 2^-exponent, in square_tile(), which is overwritten: R of a tall matrix with Q in `tall`, or
+/// the matrix itself.
 template <class T>
-void by_two_stages(Graph& g, TileMatrix<T> A, int exponent, const SvdOptions& o, Svd<T>& result) {
-  const WorkerCounts workers = workers_for<T>(g.runtime());
-  const Reduction<T> reduction(g, std::move(A), half_width_of(workers, o), o.vectors != SvdVectors::none);
-  result.half_width = reduction.half_width();
-  if constexpr (!is_complex<T>)
-    if (workers.gpus > 0 && workers.cpus > 0 && g.runtime().ranks() == 1 && reduction.n() >= on_gpus_from)
-      return finish_on_gpus<T>(g, reduction, exponent, o, result);
-  finish_on_cores<T>(g, reduction, exponent, o, result);
-}
-
-/// Decomposes a square matrix, or a tall one after its QR factorization.
-template <class T>
-void by_two_stages(Graph& g, HostMatrix<T> a, int exponent, const SvdOptions& o, Svd<T>& result) {
+void by_two_stages(Graph& g, TileMatrix<T> A, const TallFactors<T>* tall, int exponent, const SvdOptions& o,
+                   Svd<T>& result) {
   Runtime& runtime = g.runtime();
   const WorkerCounts workers = workers_for<T>(runtime);
-  const index_t m = a.rows(), n = a.cols();
-  if (n == 0) return by_lapack(std::move(a), exponent, o, std::max(workers.cpus, 1), result);
-  std::optional<TallFactors<T>> tall;
-  if (m > n) {
-    tall.emplace(g, std::move(a));
-    a = tall->triangle(g);
+  const index_t n = A.n();
+  const SvdReduction<T> reduction(g, std::move(A), half_width_of(workers, o), o.vectors != SvdVectors::none);
+  result.half_width = reduction.half_width();
+  if constexpr (!is_complex<T>)
+    if (workers.gpus > 0 && workers.cpus > 0 && runtime.ranks() == 1 && n >= on_gpus_from)
+      return detail::finish_on_gpus<T>(g, reduction, tall, exponent, o, result);
+  finish_on_cores<T>(g, reduction, exponent, o, result);
+  if (tall == nullptr || !result.u) return;
+  HostMatrix<T>& x = *result.u;
+  const index_t m = tall->rows(), columns = o.vectors == SvdVectors::all ? m : x.cols();
+  HostMatrix<T> u(m, columns);
+  if (columns > 0) {
+    const auto X = MatrixView<T>(x).in_one_tile(runtime, "X"),
+               U = MatrixView<T>(u).in_tiles(runtime, TallFactors<T>::tile(runtime, {m, n}), "U");
+    tall->multiply(g, X, U);
+    g.wait();
+    U.bring_home();
   }
-  by_two_stages(g,
-                TileMatrix<T>::map(runtime, a.data(), n, n, a.ld(), square_tile(workers, n, half_width_of(workers, o))),
-                exponent, o, result);
-  if (tall && result.u)
-    result.u.emplace(tall->times(g, *result.u, o.vectors == SvdVectors::all ? m : result.u->cols()));
+  result.u.emplace(std::move(u));
 }
 
-/// Inserts the copy of A 2^-exponent to tiles of GPUs. A has one tile or tiles of this shape.
+/// Decomposes A 2^-exponent, m x n with m >= n > 0, which is overwritten: square in square_tile(), or tall in
+/// TallFactors's.
 template <class T>
-TileMatrix<T> scaled_on_gpus(Graph& g, const TileMatrix<T>& A, TileShape tile, int exponent) {
-  TileMatrix<T> scaled(g.runtime(), A.m(), A.n(), tile, "A");
-  for (index_t j = 0; j < scaled.nt(); ++j) {
-    const index_t column = j * tile.nb;
-    const Priority where = on_gpu_number(static_cast<std::size_t>(j));  // as the reduction deals the tiles
-    g.insert<kernels::CopyBlock<T, Out>>(
-        where, {.a_column = column % A.tile_shape().nb, .rows = A.m(), .columns = scaled(0, j).cols()},
-        A(0, column / A.tile_shape().nb), scaled(0, j));
-    if (exponent != 0) g.insert<kernels::ScalePowerOfTwo<T>>(where, {-exponent}, scaled(0, j));
-  }
-  return scaled;
+void by_two_stages(Graph& g, TileMatrix<T> A, int exponent, const SvdOptions& o, Svd<T>& result) {
+  if (A.m() == A.n()) return by_two_stages<T>(g, std::move(A), nullptr, exponent, o, result);
+  const WorkerCounts workers = workers_for<T>(g.runtime());
+  const index_t n = A.n();
+  const TallFactors<T> tall(g, std::move(A));
+  by_two_stages<T>(g, tall.triangle(g, square_tile(workers, n, half_width_of(workers, o))), &tall, exponent, o, result);
 }
 
-/// Decomposes a matrix in host memory. With `here`, only on the calling thread.
-///
-/// tile   the same matrix if it is one tile; may be null
+/// Returns the tiles in which an m x n matrix, m >= n, is overwritten.
 template <class T>
-Svd<T> decompose(Graph* g, const WorkerCounts& workers, const MatrixView<const T>& a, const SvdOptions& o,
-                 const TileMatrix<T>* tile = nullptr) {
+TileShape tall_tile(const Runtime& runtime, Shape a, const SvdOptions& o) {
+  const WorkerCounts workers = workers_for<T>(runtime);
+  return a.rows == a.cols ? square_tile(workers, a.cols, half_width_of(workers, o)) : TallFactors<T>::tile(runtime, a);
+}
+
+/// Returns whether by_gpus decomposes the matrix.
+template <class T>
+bool runs_on_gpus(const Runtime& runtime, Shape a, const SvdOptions& o) {
+  const WorkerCounts workers = workers_for<T>(runtime);
+  return !is_complex<T> && workers.gpus > 0 && std::min(a.rows, a.cols) > 0 && runtime.ranks() == 1 &&
+         svd_method(workers, a, o) == SvdMethod::two_stage;
+}
+
+/// Decomposes a matrix in any tiles on GPUs. The host copies nothing.
+template <class T>
+Svd<T> by_gpus(Graph& g, const TileMatrix<T>& A, const SvdOptions& o) {
   Svd<T> result;
-  const detail::Magnitude<T> size(a);
+  result.method = SvdMethod::two_stage;
+  const detail::Magnitude<T> size = detail::magnitude(g, A);
   result.status = size.status;
   if (!result.status.ok()) return result;
+  const bool transposed = A.m() < A.n();
+  const TileShape tile = tall_tile<T>(g.runtime(), {std::max(A.m(), A.n()), std::min(A.m(), A.n())}, o);
+  by_two_stages<T>(g, detail::scaled_copy(g, A, transposed, tile, size.exponent), size.exponent, o, result);
+  if (transposed) std::swap(result.u, result.v), std::swap(result.u_tiles, result.v_tiles);
+  return result;
+}
+
+/// Decomposes a matrix in host memory. Without a graph, only on the calling thread.
+template <class T>
+Svd<T> decompose(Graph* g, const WorkerCounts& workers, const MatrixView<const T>& a, const SvdOptions& o) {
+  Svd<T> result;
+  ScaledTall<T> scaled(a);
+  result.status = scaled.status;
+  if (!result.status.ok()) return result;
   result.method = g == nullptr ? SvdMethod::lapack : svd_method(workers, a.shape(), o);
-  if constexpr (!is_complex<T>)
-    if (result.method == SvdMethod::two_stage && workers.gpus > 0 && a.rows == a.cols && a.rows > 0 &&
-        g->runtime().ranks() == 1) {  // the host copies nothing
-      const TileShape shape = square_tile(workers, a.rows, half_width_of(workers, o));
-      const TileMatrix<T> A = tile != nullptr ? *tile : a.in_tiles(g->runtime(), shape);
-      by_two_stages(*g, scaled_on_gpus(*g, A, shape, size.exponent), size.exponent, o, result);
-      return result;
-    }
-  ScaledTall<T> scaled(a, size);
-  if (result.method == SvdMethod::lapack)
-    by_lapack(std::move(scaled.a), scaled.exponent, o, g == nullptr ? 1 : std::max(workers.cpus, 1), result);
+  HostMatrix<T>& tall = scaled.a;
+  if (result.method == SvdMethod::lapack || tall.cols() == 0)
+    by_lapack(std::move(tall), scaled.exponent, o, g == nullptr ? 1 : std::max(workers.cpus, 1), result);
   else
-    by_two_stages(*g, std::move(scaled.a), scaled.exponent, o, result);
+    by_two_stages<T>(*g, MatrixView<T>(tall).in_tiles(g->runtime(), tall_tile<T>(g->runtime(), tall.shape(), o)),
+                     scaled.exponent, o, result);
   if (scaled.transposed) std::swap(result.u, result.v);
+  return result;
+}
+
+/// Returns the result with vectors in tiles if the options ask for them.
+template <class T>
+Svd<T> placed(Runtime& runtime, Svd<T> result, const SvdOptions& o) {
+  if (o.in_tiles) detail::move_to_tiles(runtime, result);
   return result;
 }
 
@@ -366,21 +245,31 @@ double svd_flops(index_t m, index_t n, SvdVectors vectors) {
 template <class T>
 Svd<T> svd(Graph& g, const TileMatrix<T>& A, const SvdOptions& options) {
   check({A.m(), A.n()}, options);
+  Runtime& runtime = g.runtime();
+  if constexpr (!is_complex<T>)
+    if (runs_on_gpus<T>(runtime, {A.m(), A.n()}, options)) return placed(runtime, by_gpus(g, A, options), options);
+  const auto on_host = [&](const MatrixView<const T>& a) {
+    return placed(runtime, decompose<T>(&g, workers_for<T>(runtime), a, options), options);
+  };
   if (A.mt() == 1 && A.nt() == 1) {
     const auto a = A(0, 0).read();
-    return decompose<T>(&g, workers_for<T>(g.runtime()), MatrixView<const T>(a.data, {a.rows, a.cols}, a.ld), options,
-                        &A);
+    return on_host(MatrixView<const T>(a.data, {a.rows, a.cols}, a.ld));
   }
   HostMatrix<T> a(A.m(), A.n());
   A.copy_to(a.data(), a.ld());
-  return decompose<T>(&g, workers_for<T>(g.runtime()), MatrixView<T>(a), options);
+  return on_host(MatrixView<T>(a));
 }
 
 template <class T>
 Svd<T> svd(Graph& g, MatrixView<T> a, const SvdOptions& options) {
   check(a.shape(), options);
-  if (a.device >= 0) return svd(g, a.in_one_tile(g.runtime()), options);
-  return decompose<T>(&g, workers_for<T>(g.runtime()), a, options);
+  Runtime& runtime = g.runtime();
+  if (a.device >= 0) return svd(g, a.in_one_tile(runtime), options);
+  if (!runs_on_gpus<T>(runtime, a.shape(), options))
+    return placed(runtime, decompose<T>(&g, workers_for<T>(runtime), a, options), options);
+  TileShape tile = tall_tile<T>(runtime, {std::max(a.rows, a.cols), std::min(a.rows, a.cols)}, options);
+  if (a.rows < a.cols) std::swap(tile.mb, tile.nb);
+  return svd(g, a.in_tiles(runtime, tile), options);
 }
 
 template <class T>
@@ -389,7 +278,7 @@ Svd<T> svd(Runtime& runtime, MatrixView<T> a, const SvdOptions& options) {
   const double products =
       static_cast<double>(std::max(a.rows, a.cols)) * static_cast<double>(a.rows) * static_cast<double>(a.cols);
   if (options.method == SvdMethod::automatic && runs_here(runtime, products, largest_factored_here, a))
-    return decompose<T>(nullptr, runtime, a, options);
+    return placed(runtime, decompose<T>(nullptr, runtime, a, options), options);
   Graph g(runtime);
   return svd(g, a, options);
 }

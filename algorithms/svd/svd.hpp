@@ -38,6 +38,7 @@ struct SvdOptions {
   std::optional<index_t> largest = {};  ///< number of largest values with their vectors, at most min(m, n); empty: all
   std::optional<std::pair<double, double>> range = {};  ///< [low, high): only values in it; empty: all
   index_t band = 0;                                     ///< half-width of the band between the stages; 0 selects it
+  bool in_tiles = false;  ///< whether U and V are left in tiles, on GPUs if they computed them
 };
 
 /// Outcome of a singular value decomposition.
@@ -65,15 +66,16 @@ struct Svd {
   std::vector<double> values;      ///< the requested values, descending; infinite beyond the range of double
   std::optional<HostMatrix<T>> u;  ///< m x values.size() with A = U diag(values) V^H; m x m with SvdVectors::all
   std::optional<HostMatrix<T>> v;  ///< n x values.size(), or n x n
-  double norm = 0;                 ///< ||A||_2, the largest value
-  SvdMethod method = SvdMethod::automatic;  ///< the method in use
-  index_t half_width = 0;                   ///< half-width of the band
+  std::optional<TileMatrix<T>> u_tiles, v_tiles;  ///< U and V in place of u and v, with SvdOptions::in_tiles
+  double norm = 0;                                ///< ||A||_2, the largest value
+  SvdMethod method = SvdMethod::automatic;        ///< the method in use
+  index_t half_width = 0;                         ///< half-width of the band
 };
 
 /// Computes A = U diag(values) V^H for any m x n matrix (LAPACK gesdd). Complex numbers only on cores.
 ///
 /// A        m x n, on the host or on a device; only read. Sizes may be zero.
-/// Returns  values, vectors on the host, and a status. NaN and infinities are a status.
+/// Returns  values, vectors on the host or in tiles, and a status. NaN and infinities are a status.
 /// Throws   ArgumentError for a negative band, for `largest` outside 0 … min(m, n), for a range without low < high, and
 ///          for both together or one with SvdVectors::all.
 /// Waits    for the computation.

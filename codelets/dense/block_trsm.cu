@@ -1,5 +1,6 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 #include <tesela/codelets/support/internal/high_priority_stream.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
@@ -8,31 +9,34 @@
 namespace tesela::kernels {
 namespace {
 
-constexpr int edge = 64;
+/// Order of the blocks that threads invert; a thread has registers for one column.
+template <class T>
+constexpr int edge_of = sizeof(T) == 16 ? 32 : 64;
 
-/// Computes V = R^-1 for each 64 x 64 diagonal block of R, with zeros below V's diagonal: one thread block per diagonal
-/// block, one thread per column. `lower`: R is the transpose of the unit lower triangle in r.
+/// Computes V = R^-1 for each diagonal block of R, with zeros below V's diagonal: one thread block per diagonal block,
+/// one thread per column. `lower`: R is the adjoint of the unit lower triangle in r.
 template <class T, bool lower>
-__global__ void __launch_bounds__(edge) invert_kernel(index_t n, const T* r, index_t ldr, T* v, index_t ldv) {
+__global__ void __launch_bounds__(edge_of<T>) invert_kernel(index_t n, const T* r, index_t ldr, T* v, index_t ldv) {
+  constexpr int edge = edge_of<T>;
   __shared__ __align__(16) T columns[edge][edge];
   __shared__ T inverses[edge];
   const index_t at = blockIdx.x * index_t{edge};
   const int w = static_cast<int>(min(index_t{edge}, n - at)), j = threadIdx.x;
   for (int k = 0; k < edge; ++k)
     if (lower)  // each thread reads one column, in either storage order
-      columns[j][k] = j < w && k < j ? r[at + j + (at + k) * ldr] : T(0);
+      columns[j][k] = j < w && k < j ? device_conj(r[at + j + (at + k) * ldr]) : T(0);
     else
       columns[k][j] = k < w && j < k ? r[at + j + (at + k) * ldr] : T(0);
-  inverses[j] = j < w && !lower ? 1 / r[(at + j) * (ldr + 1)] : T(1);
+  inverses[j] = j < w && !lower ? reciprocal(r[(at + j) * (ldr + 1)]) : T(1);
   __syncthreads();
   T x[edge];
 #pragma unroll
   for (int i = 0; i < edge; ++i) x[i] = i == j ? T(1) : T(0);
 #pragma unroll
   for (int k = edge - 1; k >= 0; --k) {
-    x[k] *= inverses[k];
+    x[k] = x[k] * inverses[k];
 #pragma unroll
-    for (int i = 0; i < k; ++i) x[i] -= x[k] * columns[k][i];
+    for (int i = 0; i < k; ++i) x[i] = minus_product(x[i], x[k], columns[k][i]);
   }
   if (j >= w) return;
   v += at % inverted_block + (at + j) * ldv;
@@ -45,26 +49,27 @@ __global__ void __launch_bounds__(edge) invert_kernel(index_t n, const T* r, ind
 template <class T>
 struct Blas {
   CudaContext& context;
-  bool lower = false;  ///< R is the transpose of a unit lower triangle
+  bool lower = false;  ///< R is the adjoint of a unit lower triangle
   void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,
             index_t ldb, T beta, T* c, index_t ldc) const {
     context.check(cublas::gemm<T>(context.cublas(), op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
                   "cublas gemm");
   }
 
-  /// Computes V = R^-1 (n x n) by halves, R = (A B; 0 C), from the inverses of its 64 x 64 diagonal blocks. (B C^-1)^T
-  /// is kept below V's diagonal for a while.
+  /// Computes V = R^-1 (n x n) by halves, R = (A B; 0 C), from the inverses of its small diagonal blocks. (B C^-1)^H is
+  /// kept below V's diagonal for a while.
   void invert(index_t n, const T* r, index_t ldr, T* v, index_t ldv) const {
+    constexpr index_t edge = edge_of<T>;
     if (n <= edge) return;
     const index_t h = ceil_div(n, edge) / 2 * edge, rest = n - h;
     T *const corner = v + h * (ldv + 1), *const below = v + h, *const right = v + h * ldv;
     invert(h, r, ldr, v, ldv);
     invert(rest, r + h * (ldr + 1), ldr, corner, ldv);
     if (lower)
-      gemm(Op::transpose, Op::none, rest, h, rest, 1, corner, ldv, r + h, ldr, 0, below, ldv);
+      gemm(adjoint<T>, Op::none, rest, h, rest, 1, corner, ldv, r + h, ldr, 0, below, ldv);
     else
-      gemm(Op::transpose, Op::transpose, rest, h, rest, 1, corner, ldv, r + h * ldr, ldr, 0, below, ldv);
-    gemm(Op::none, Op::transpose, h, rest, h, -1, v, ldv, below, ldv, 0, right, ldv);
+      gemm(adjoint<T>, adjoint<T>, rest, h, rest, 1, corner, ldv, r + h * ldr, ldr, 0, below, ldv);
+    gemm(Op::none, adjoint<T>, h, rest, h, -1, v, ldv, below, ldv, 0, right, ldv);
     context.check(
         cudaMemset2DAsync(below, static_cast<std::size_t>(ldv) * sizeof(T), 0,
                           static_cast<std::size_t>(rest) * sizeof(T), static_cast<std::size_t>(h), context.stream()),
@@ -84,7 +89,7 @@ struct Blas {
     const In<T> first{{r.data, h, h, r.ld}}, last{{r.data + h * (r.ld + 1), rest, rest, r.ld}};
     const In<T> of_first{{v.data, v.rows, h, v.ld}}, of_last{{v.data + h * v.ld, v.rows, rest, v.ld}};
     const T* const right = r.data + h * r.ld;
-    if (op == Op::transpose) {
+    if (op != Op::none) {
       solve(op, first, of_first, top, work);
       gemm(op, Op::none, rest, x.cols, h, -1, right, r.ld, top.data, x.ld, 1, bottom.data, x.ld);
       solve(op, last, of_last, bottom, work);
@@ -103,9 +108,10 @@ void InvertBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> r, Out<
   if (r.rows == 0) return;
   const HighPriorityStream urgently(context);  // the solves wait for these inverses
   const bool lower = args.triangle == blas::Triangle::unit_lower;
-  const auto invert = lower ? invert_kernel<T, true> : invert_kernel<T, false>;
-  invert<<<static_cast<unsigned>(ceil_div(r.rows, edge)), edge, 0, context.stream()>>>(r.rows, r.data, r.ld, v.data,
-                                                                                       v.ld);
+  const auto invert = lower ? invert_kernel<device_t<T>, true> : invert_kernel<device_t<T>, false>;
+  constexpr int edge = edge_of<T>;
+  invert<<<static_cast<unsigned>(ceil_div(r.rows, edge)), edge, 0, context.stream()>>>(
+      r.rows, device_pointer(r.data), r.ld, device_pointer(v.data), v.ld);
   context.check(cudaGetLastError(), "invert_blocks");
   for (index_t at = 0; at < r.rows; at += inverted_block)
     Blas<T>{context, lower}.invert(std::min(inverted_block, r.rows - at), &r(at, at), r.ld, &v(0, at), v.ld);
@@ -122,6 +128,8 @@ void BlockTrsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T> v
   template decltype(BlockTrsm<T>::cuda) BlockTrsm<T>::cuda;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -23,7 +23,6 @@ template <class T>
 struct InvertBlocks {
   static constexpr auto name = "invert_blocks";
   static constexpr std::uint32_t color = 0xda8bc3;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     blas::Triangle triangle = blas::Triangle::upper;
   };
@@ -41,7 +40,6 @@ template <class T>
 struct BlockTrsm {
   static constexpr auto name = "block_trsm";
   static constexpr std::uint32_t color = 0xda8bc3;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Op op = Op::none;
     index_t column = 0;

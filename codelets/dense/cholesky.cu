@@ -18,9 +18,6 @@ void Potrf<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<do
   mirror<true>(context, a.rows, a.data, a.ld);
 }
 
-template void Potrf<float>::cuda(CudaContext&, const Args&, InOut<float>, InOut<double>);
-template void Potrf<double>::cuda(CudaContext&, const Args&, InOut<double>, InOut<double>);
-
 template <class T>
 void Trsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) {
   context.check(
@@ -28,20 +25,14 @@ void Trsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, InOut<T> x) 
       "cublas trsm");
 }
 
-template void Trsm<float>::cuda(CudaContext&, const Args&, In<float>, InOut<float>);
-template void Trsm<double>::cuda(CudaContext&, const Args&, In<double>, InOut<double>);
-
 template <class T>
 void RowUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, InOut<T> c) {
-  const index_t columns = c.cols - args.column, inner = args.op == Op::transpose ? a.rows : b.rows;
+  const index_t columns = c.cols - args.column, inner = args.op == Op::none ? b.rows : a.rows;
   if (c.rows == 0 || columns <= 0 || inner == 0) return;
   context.check(cublas::gemm<T>(context.cublas(), args.op, Op::none, c.rows, columns, inner, -1, &a(0, args.a_column),
                                 a.ld, &b(0, args.column), b.ld, 1, &c(0, args.column), c.ld),
                 "cublas gemm");
 }
-
-template void RowUpdate<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, InOut<float>);
-template void RowUpdate<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, InOut<double>);
 
 template <class T>
 void RowGram<T>::cuda(CudaContext& context, const Args& args, Out<T> c, std::span<const In<T>> a) {
@@ -51,15 +42,12 @@ void RowGram<T>::cuda(CudaContext& context, const Args& args, Out<T> c, std::spa
                 "cudaMemset2D");
   for (const In<T>& tile : a)
     for_each_strip(args, c.shape(), [&](index_t row, index_t rows, index_t column, index_t columns) {
-      context.check(cublas::gemm<T>(context.cublas(), Op::none, Op::transpose, rows, columns, tile.cols, 1,
-                                    &tile(args.row + row, 0), tile.ld, &tile(args.other_row + column - args.column, 0),
-                                    tile.ld, 1, &c(row, column), c.ld),
-                    "cublas gemm");
+      context.check(
+          cublas::gemm<T>(context.cublas(), Op::none, adjoint<T>, rows, columns, tile.cols, 1, &tile(args.row + row, 0),
+                          tile.ld, &tile(args.other_row + column - args.column, 0), tile.ld, 1, &c(row, column), c.ld),
+          "cublas gemm");
     });
 }
-
-template void RowGram<float>::cuda(CudaContext&, const Args&, Out<float>, std::span<const In<float>>);
-template void RowGram<double>::cuda(CudaContext&, const Args&, Out<double>, std::span<const In<double>>);
 
 template <class T>
 void CholeskyNextDiagonal<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, In<T> a, In<T> below,
@@ -69,13 +57,22 @@ void CholeskyNextDiagonal<T>::cuda(CudaContext& context, const Args& args, In<T>
   const InOut<T> part{{s.data, n, w, n}}, square{{next.data, w, w, next.ld}};  // the last may be wider
   context.check(lacpy<T>(context.stream(), Part::all, 0, {&a(0, args.column), n, w, a.ld}, part), "lacpy");
   context.check(lacpy<T>(context.stream(), Part::all, 0, {&below(0, args.column), w, w, below.ld}, square), "lacpy");
-  BlockTrsm<T>::cuda(context, {Op::transpose}, r, v, part, work);
-  context.check(cublas::gemm<T>(context.cublas(), Op::transpose, Op::none, w, w, n, -1, s.data, n, s.data, n, 1,
-                                next.data, next.ld),
-                "cublas gemm");
+  BlockTrsm<T>::cuda(context, {adjoint<T>}, r, v, part, work);
+  context.check(
+      cublas::gemm<T>(context.cublas(), adjoint<T>, Op::none, w, w, n, -1, s.data, n, s.data, n, 1, next.data, next.ld),
+      "cublas gemm");
 }
 
-template decltype(CholeskyNextDiagonal<float>::cuda) CholeskyNextDiagonal<float>::cuda;
-template decltype(CholeskyNextDiagonal<double>::cuda) CholeskyNextDiagonal<double>::cuda;
+#define TESELA_INSTANTIATE(T)                               \
+  template decltype(Potrf<T>::cuda) Potrf<T>::cuda;         \
+  template decltype(Trsm<T>::cuda) Trsm<T>::cuda;           \
+  template decltype(RowUpdate<T>::cuda) RowUpdate<T>::cuda; \
+  template decltype(RowGram<T>::cuda) RowGram<T>::cuda;     \
+  template decltype(CholeskyNextDiagonal<T>::cuda) CholeskyNextDiagonal<T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

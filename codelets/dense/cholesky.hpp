@@ -15,7 +15,6 @@ template <class T>
 struct Potrf {
   static constexpr auto name = "potrf";
   static constexpr std::uint32_t color = 0xc44e52;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t first = 0;
   };
@@ -33,7 +32,6 @@ template <class T>
 struct Trsm {
   static constexpr auto name = "trsm";
   static constexpr std::uint32_t color = 0xda8bc3;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Op op = Op::none;
     index_t column = 0;
@@ -56,7 +54,6 @@ template <class T>
 struct RowUpdate {
   static constexpr auto name = "row_update";
   static constexpr std::uint32_t color = 0x4c72b0;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Op op = adjoint<T>;
     index_t a_column = 0, column = 0;
@@ -85,7 +82,6 @@ template <class T>
 struct RowGram {
   static constexpr auto name = "row_gram";
   static constexpr std::uint32_t color = 0x4c72b0;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0, other_row = 0, column = 0;
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(column); }
@@ -121,7 +117,6 @@ template <class T>
 struct CholeskyNextDiagonal {
   static constexpr auto name = "cholesky_link";
   static constexpr std::uint32_t color = 0xda8bc3;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t column = 0;
   };

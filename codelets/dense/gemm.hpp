@@ -36,7 +36,6 @@ template <class T, template <class> class C = InOut>
 struct Gemm {
   static constexpr auto name = "gemm";
   static constexpr std::uint32_t color = 0x4c72b0;
-  static constexpr bool cores_only = is_complex<T>;
 
   using Args = GemmArgs<T>;
   static double flops(const Args& args, Shape a, Shape, Shape c) {

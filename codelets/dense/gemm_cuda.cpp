@@ -11,33 +11,42 @@ void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, 
   const GemmProblem<T> p{args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols,           args.alpha,
                          a.data,    a.ld,      b.data, b.ld,   C<T>::mode == Mode::out ? T(0) : args.beta, c.data,
                          c.ld};
-  switch (args.kernel) {
-    case GemmKernel::cublas:
-    case GemmKernel::int8:
-    case GemmKernel::automatic:
-      context.check(cublas::gemm(context.cublas(), p.op_a, p.op_b, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb,
-                                 p.beta, p.c, p.ldc),
-                    "cublas gemm");
-      return;
-    case GemmKernel::naive:
-      context.check(gemm_naive(context.stream(), p, args.block), "naive gemm");
-      return;
-    case GemmKernel::shared:
-      context.check(gemm_shared(context.stream(), p, args.block), "shared gemm");
-      return;
-    case GemmKernel::coarse:
-      context.check(gemm_coarse(context.stream(), p, args.block), "coarse gemm");
-      return;
-    case GemmKernel::tuned:
-      context.check(gemm_tuned(context.stream(), p), "tuned gemm");
-      return;
-  }
+  const auto by_cublas = [&] {
+    context.check(cublas::gemm(context.cublas(), p.op_a, p.op_b, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta,
+                               p.c, p.ldc),
+                  "cublas gemm");
+  };
+  if constexpr (is_complex<T>)
+    return by_cublas();
+  else
+    switch (args.kernel) {
+      case GemmKernel::cublas:
+      case GemmKernel::int8:
+      case GemmKernel::automatic:
+        return by_cublas();
+      case GemmKernel::naive:
+        context.check(gemm_naive(context.stream(), p, args.block), "naive gemm");
+        return;
+      case GemmKernel::shared:
+        context.check(gemm_shared(context.stream(), p, args.block), "shared gemm");
+        return;
+      case GemmKernel::coarse:
+        context.check(gemm_coarse(context.stream(), p, args.block), "coarse gemm");
+        return;
+      case GemmKernel::tuned:
+        context.check(gemm_tuned(context.stream(), p), "tuned gemm");
+        return;
+    }
 }
 
-template void Gemm<float, InOut>::cuda(CudaContext&, const Args&, In<float>, In<float>, InOut<float>);
-template void Gemm<float, Out>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>);
-template void Gemm<double, InOut>::cuda(CudaContext&, const Args&, In<double>, In<double>, InOut<double>);
-template void Gemm<double, Out>::cuda(CudaContext&, const Args&, In<double>, In<double>, Out<double>);
+#define TESELA_INSTANTIATE(T)                                   \
+  template decltype(Gemm<T, InOut>::cuda) Gemm<T, InOut>::cuda; \
+  template decltype(Gemm<T, Out>::cuda) Gemm<T, Out>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels
 

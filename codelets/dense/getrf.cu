@@ -1,6 +1,7 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 #include <tesela/codelets/support/internal/high_priority_stream.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
@@ -20,7 +21,9 @@ template <class T>
 __global__ void __launch_bounds__(players)
     play_kernel(const T* a, index_t lda, int w, index_t count, const int* rows, index_t first, int* winners) {
   constexpr int warps = players / 32;
-  __shared__ T pivot_row[width], largest[warps];
+  using R = real_t<T>;
+  __shared__ T pivot_row[width];
+  __shared__ R largest[warps];
   __shared__ int whose[warps], chosen;
   const index_t player = blockIdx.x * index_t{players} + threadIdx.x;
   const int row = player >= count ? -1 : rows != nullptr ? rows[player] : static_cast<int>(first + player);
@@ -35,11 +38,12 @@ __global__ void __launch_bounds__(players)
       if (threadIdx.x == 0) winners[k] = -1;
       continue;
     }
-    T best = !plays ? T(-1) : isnan(x[k]) ? T(INFINITY) : fabs(x[k]);
+    const R size = device_sum_of_parts(x[k]);
+    R best = !plays ? R(-1) : isnan(size) ? R(INFINITY) : size;
     int who = threadIdx.x;
     const auto reduce = [&](int lanes) {
       for (int d = lanes / 2; d > 0; d /= 2) {
-        const T other = __shfl_xor_sync(whole_warp, best, d);
+        const R other = __shfl_xor_sync(whole_warp, best, d);
         const int its = __shfl_xor_sync(whole_warp, who, d);
         if (other > best || (other == best && its < who)) best = other, who = its;
       }
@@ -63,10 +67,10 @@ __global__ void __launch_bounds__(players)
       plays = false;
     }
     __syncthreads();
-    if (plays && pivot_row[k] != 0) {
-      const T multiple = x[k] / pivot_row[k];
+    if (plays && device_sum_of_parts(pivot_row[k]) != 0) {
+      const T multiple = quotient(x[k], pivot_row[k]);
 #pragma unroll
-      for (int j = k + 1; j < width; ++j) x[j] -= multiple * pivot_row[j];
+      for (int j = k + 1; j < width; ++j) x[j] = minus_product(x[j], multiple, pivot_row[j]);
     }
   }
 }
@@ -145,7 +149,7 @@ void exchange(const CudaContext& context, const Block<T>& a, index_t first, inde
   const auto blocks = static_cast<unsigned>(ceil_div(a.cols, columns_at_once));
   for (index_t i = 0; i < count && a.cols > 0; i += most)
     exchange_kernel<<<blocks, dim3(group, columns_at_once), 0, context.stream()>>>(
-        a.cols, a.data, a.ld, first + i, static_cast<int>(std::min(most, count - i)), swaps + i);
+        a.cols, device_pointer(a.data), a.ld, first + i, static_cast<int>(std::min(most, count - i)), swaps + i);
   context.check(cudaGetLastError(), "exchange of rows");
 }
 
@@ -162,13 +166,13 @@ __global__ void __launch_bounds__(width* width)
   for (int k = 0; k < w; ++k) {
     __syncthreads();
     const T pivot = s[k][k];
-    if (pivot == 0 || !isfinite(pivot)) {  // the same for all threads
+    if (device_sum_of_parts(pivot) == 0 || !device_finite(pivot)) {  // the same for all threads
       if (i == 0 && j == 0) *zero = static_cast<double>(place + k);
       return;
     }
-    if (inside && j == k && i > k) s[k][i] /= pivot;
+    if (inside && j == k && i > k) s[k][i] = quotient(s[k][i], pivot);
     __syncthreads();
-    if (inside && j > k && i > k) s[j][i] -= s[k][i] * s[j][k];
+    if (inside && j > k && i > k) s[j][i] = minus_product(s[j][i], s[k][i], s[j][k]);
   }
   if (inside) a[i + j * lda] = s[j][i];
 }
@@ -192,9 +196,9 @@ __global__ void __launch_bounds__(rows_at_once) rows_lu_kernel(index_t m, int w,
   for (int j = 0; j < width; ++j) x[j] = j < w ? a[j * lda] : T(0);
 #pragma unroll
   for (int k = 0; k < width; ++k) {
-    x[k] /= u[k][k];
+    x[k] = quotient(x[k], u[k][k]);
 #pragma unroll
-    for (int j = k + 1; j < width; ++j) x[j] -= x[k] * u[k][j];
+    for (int j = k + 1; j < width; ++j) x[j] = minus_product(x[j], x[k], u[k][j]);
   }
 #pragma unroll
   for (int j = 0; j < width; ++j)
@@ -218,8 +222,8 @@ struct Panel {
     const int* rows = nullptr;
     for (bool last = false; !last;) {
       const index_t games = ceil_div(count, players);
-      play_kernel<<<static_cast<unsigned>(games), players, 0, context.stream()>>>(&a(0, first), a.ld, w, count, rows,
-                                                                                  diagonal, to);
+      play_kernel<<<static_cast<unsigned>(games), players, 0, context.stream()>>>(device_pointer(&a(0, first)), a.ld, w,
+                                                                                  count, rows, diagonal, to);
       last = games == 1;
       rows = to;
       std::swap(to, other);
@@ -234,11 +238,11 @@ struct Panel {
     const auto w = static_cast<int>(count);
     if (pivoting == Pivoting::tournament) choose(first, w);
     const index_t diagonal = row + first, end = diagonal + w;
-    T* const square = &a(diagonal, first);
+    device_t<T>* const square = device_pointer(&a(diagonal, first));
     square_lu_kernel<<<1, dim3(width, width), 0, context.stream()>>>(w, square, a.ld, diagonal + 1, zero);
     if (end < a.rows)
       rows_lu_kernel<<<static_cast<unsigned>(ceil_div(a.rows - end, rows_at_once)), rows_at_once, 0,
-                       context.stream()>>>(a.rows - end, w, square, &a(end, first), a.ld);
+                       context.stream()>>>(a.rows - end, w, square, square + w, a.ld);
     context.check(cudaGetLastError(), "getrf");
   }
 
@@ -289,7 +293,7 @@ void LuUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> v,
     const index_t k = std::min(inverted_block, w - at), row = args.row + at, rest = w - at - k;
     T* const u = &c(row, 0);
     context.check(lacpy<T>(context.stream(), Part::all, 0, {u, k, c.cols, c.ld}, {work.data, k, c.cols, k}), "lacpy");
-    gemm(Op::transpose, k, k, 1, &v(0, at), v.ld, work.data, k, 0, u);
+    gemm(adjoint<T>, k, k, 1, &v(0, at), v.ld, work.data, k, 0, u);
     if (rest > 0) gemm(Op::none, rest, k, -1, &a(row + k, at), a.ld, u, c.ld, 1, u + k);
   }
   if (below < end) gemm(Op::none, end - below, w, -1, &a(below, 0), a.ld, &c(args.row, 0), c.ld, 1, &c(below, 0));
@@ -325,6 +329,8 @@ void LuSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOu
   template decltype(LuSubstitute<T>::cuda) LuSubstitute<T>::cuda;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

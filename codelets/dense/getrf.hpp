@@ -16,7 +16,8 @@ inline constexpr index_t tournament_columns = 32, tournament_rows = 512;
 /// rows above are final.
 ///
 /// A        becomes U, and the unit lower L below it. Its contents are invalid if `zero` is positive, also on entry.
-/// V        A's columns, rows as in InvertBlocks; becomes the inverses of L's transposed diagonal blocks, unless V has
+/// V        A's columns, rows as in InvertBlocks; becomes the inverses of the adjoints of L's diagonal blocks, unless V
+/// has
 ///          one column.
 /// swaps    row row + i was exchanged with row swaps(i); without pivoting the two are equal.
 /// zero     1 x 1; becomes the position in the matrix, counted from 1, of the first pivot that is zero or not finite.
@@ -25,7 +26,6 @@ template <class T>
 struct Getrf {
   static constexpr auto name = "getrf";
   static constexpr std::uint32_t color = 0xc44e52;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0;
     Pivoting pivoting = Pivoting::none;
@@ -49,7 +49,6 @@ template <class T>
 struct LuUpdate {
   static constexpr auto name = "lu_update";
   static constexpr std::uint32_t color = 0x4c72b0;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0;
     Pivoting pivoting = Pivoting::none;
@@ -69,7 +68,6 @@ template <class T>
 struct Laswp {
   static constexpr auto name = "laswp";
   static constexpr std::uint32_t color = 0x8c8c8c;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0;
   };
@@ -85,7 +83,6 @@ template <class T>
 struct LuSubstitute {
   static constexpr auto name = "lu_substitute";
   static constexpr std::uint32_t color = 0xda8bc3;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0;
     bool upper = false;

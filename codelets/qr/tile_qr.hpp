@@ -35,7 +35,6 @@ template <class T>
 struct Geqrt {
   static constexpr auto name = "geqrt";
   static constexpr std::uint32_t color = 0xc44e52;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0, col = 0, width = 0, ib = 1;  ///< ib: inner block size
     index_t rows = 0;                             ///< active: rows of the tile from `row` on
@@ -60,7 +59,6 @@ template <class T>
 struct Unmqr {
   static constexpr auto name = "unmqr";
   static constexpr std::uint32_t color = 0x4c72b0;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Side side = Side::left;
     Op op = Op::none;
@@ -93,7 +91,6 @@ template <class T>
 struct Tpqrt {
   static constexpr auto name = "tpqrt";
   static constexpr std::uint32_t color = 0xdd8452;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0, col = 0, width = 0, ib = 1;  ///< ib: inner block size
     bool triangle = false;
@@ -120,7 +117,6 @@ template <class T>
 struct Tpmqrt {
   static constexpr auto name = "tpmqrt";
   static constexpr std::uint32_t color = 0x55a868;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Side side = Side::left;
     Op op = Op::none;

@@ -53,7 +53,7 @@ struct Factor {
   index_t ldc;
 };
 
-/// Computes C = op(Q) C or C op(Q) for Q = I - V T V^T with k vectors, T upper triangular with zeros below; `free` is
+/// Computes C = op(Q) C or C op(Q) for Q = I - V T V^H with k vectors, T upper triangular with zeros below; `free` is
 /// C's other dimension. V consists of the factors stacked under each other, under an identity on `top` if that is not
 /// null.
 template <class T>
@@ -62,10 +62,15 @@ void apply_reflector(CudaContext& context, Side side, Op op, index_t k, index_t 
   if (k == 0 || free == 0) return;
   const auto gemm = [&](Op a, Op b, index_t m, index_t n, index_t inner, T alpha, const T* x, index_t ldx, const T* y,
                         index_t ldy, T beta, T* z, index_t ldz) {
-    // One modulus more than a usual product: rows of V have norms of about 1 with elements of 1 / sqrt(m), and the
-    // rows of the other operand decay with the singular values of A.
-    constexpr int moduli = sizeof(T) == sizeof(double) ? 15 : moduli_for(sizeof(T));
-    multiply<T>(context, space.kernel, {a, b, m, n, inner, alpha, x, ldx, y, ldy, beta, z, ldz}, space.rest, moduli);
+    if constexpr (is_complex<T>) {
+      context.check(cublas::gemm<T>(context.cublas(), a, b, m, n, inner, alpha, x, ldx, y, ldy, beta, z, ldz),
+                    "cublas gemm");
+    } else {
+      // One modulus more than a usual product: rows of V have norms of about 1 with elements of 1 / sqrt(m), and the
+      // rows of the other operand decay with the singular values of A.
+      constexpr int moduli = sizeof(T) == sizeof(double) ? 15 : moduli_for(sizeof(T));
+      multiply<T>(context, space.kernel, {a, b, m, n, inner, alpha, x, ldx, y, ldy, beta, z, ldz}, space.rest, moduli);
+    }
   };
   const bool left = side == Side::left;
   const index_t ldw = left ? k : free;
@@ -78,7 +83,7 @@ void apply_reflector(CudaContext& context, Side side, Op op, index_t k, index_t 
   for (const Factor<T>& f : factors) {
     if (f.rows == 0) continue;
     if (left)
-      gemm(Op::transpose, Op::none, k, free, f.rows, 1, f.v, f.ldv, f.c, f.ldc, beta, space.w, ldw);
+      gemm(adjoint<T>, Op::none, k, free, f.rows, 1, f.v, f.ldv, f.c, f.ldc, beta, space.w, ldw);
     else
       gemm(Op::none, Op::none, free, k, f.rows, 1, f.c, f.ldc, f.v, f.ldv, beta, space.w, ldw);
     beta = 1;
@@ -93,7 +98,7 @@ void apply_reflector(CudaContext& context, Side side, Op op, index_t k, index_t 
     if (left)
       gemm(Op::none, Op::none, f.rows, free, k, -1, f.v, f.ldv, space.w2, ldw, 1, f.c, f.ldc);
     else
-      gemm(Op::none, Op::transpose, free, f.rows, k, -1, space.w2, ldw, f.v, f.ldv, 1, f.c, f.ldc);
+      gemm(Op::none, adjoint<T>, free, f.rows, k, -1, space.w2, ldw, f.v, f.ldv, 1, f.c, f.ldc);
   }
 }
 
@@ -109,7 +114,7 @@ void clear(const CudaContext& context, T* a, index_t lda, index_t rows, index_t 
 
 /// Factors a block of columns by halves until a half fits the panel kernel (Elmroth and Gustavson, "Applying recursion
 /// to serial and parallel QR factorization leads to better performance"). The left half's reflector is applied to the
-/// right half, and T12 = -T1 V1^T V2 T2 joins their T.
+/// right half, and T12 = -T1 V1^H V2 T2 joins their T.
 template <class T>
 class Recursion {
  public:
@@ -132,12 +137,12 @@ class Recursion {
     return true;
   }
 
-  /// Applies Q^T of the vectors in columns begin … begin + k to the `cols` columns from `column` on.
+  /// Applies Q^H of the vectors in columns begin … begin + k to the `cols` columns from `column` on.
   void apply(index_t begin, index_t k, index_t column, index_t cols) const {
     const index_t first = form_ == PanelForm::trapezoid ? begin : 0;
     const Factor<T> f{&v_(first, begin), v_.ld, rows_of(begin, begin + k), &a_(first, column), a_.ld};
     const Block<T> top{form_ == PanelForm::trapezoid ? nullptr : &r_(begin, column), k, cols, r_.ld};
-    apply_reflector<T>(context_, Side::left, Op::transpose, k, cols, &t_(begin, begin), t_.ld,
+    apply_reflector<T>(context_, Side::left, adjoint<T>, k, cols, &t_(begin, begin), t_.ld,
                        form_ == PanelForm::trapezoid ? nullptr : &top, {&f, 1}, space_);
   }
 
@@ -177,7 +182,7 @@ class Recursion {
           cublas::gemm(context_.cublas(), op, Op::none, left, right, inner, alpha, x, ldx, y, ldy, T(0), z, ldz),
           "gemm of block factors");
     };
-    gemm(Op::transpose, common, 1, &v_(first, begin), v_.ld, &v_(first, middle), v_.ld, space_.w, left);
+    gemm(adjoint<T>, common, 1, &v_(first, begin), v_.ld, &v_(first, middle), v_.ld, space_.w, left);
     gemm(Op::none, left, -1, &t_(begin, begin), t_.ld, space_.w, left, space_.w2, left);
     gemm(Op::none, right, 1, space_.w2, left, &t_(middle, middle), t_.ld, &t_(begin, middle), t_.ld);
   }
@@ -209,7 +214,7 @@ template <class T>
 Space<T> prepare(const CudaContext& context, const Block<T>& work, const Block<T>& t, index_t product, index_t vectors,
                  GemmKernel kernel = GemmKernel::cublas) {
   const Space<T> space(work, product, vectors, kernel);
-  context.check(cudaMemsetAsync(space.exchange, 0, panel_exchange_bytes(), context.stream()), "cudaMemset");
+  context.check(cudaMemsetAsync(space.exchange, 0, panel_exchange_bytes<T>(), context.stream()), "cudaMemset");
   clear(context, t.data, t.ld, t.rows, t.cols);
   return space;
 }
@@ -254,7 +259,7 @@ void Unmqr<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, In
   const bool left = args.side == Side::left;
   const index_t m = v.rows - args.row, k = std::min(m, args.width), free = left ? c.cols : c.rows;
   const Space<T> space(work, args.width * std::max(free, args.width), k * k, args.kernel);
-  for_each_block(k, args.ib, left == (args.op == Op::transpose), [&](index_t b, index_t kb) {
+  for_each_block(k, args.ib, left == (args.op != Op::none), [&](index_t b, index_t kb) {
     const T* const vb = &v(args.row + b, args.col + b);
     const auto target = [&](index_t i) { return left ? &c(args.row + b + i, 0) : &c(0, args.row + b + i); };
     if (args.unit_lower) {
@@ -281,7 +286,7 @@ void Tpmqrt<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, I
     context.check(lacpy<T>(context.stream(), Part::upper, 0, vectors, copy), "copy of V");
     vectors = {copy.data, m, args.width, m};
   }
-  for_each_block(args.width, args.ib, left == (args.op == Op::transpose), [&](index_t b, index_t kb) {
+  for_each_block(args.width, args.ib, left == (args.op != Op::none), [&](index_t b, index_t kb) {
     const Factor<T> f{&vectors(0, b), vectors.ld, args.triangle ? std::min(m, b + kb) : m, c2.data, c2.ld};
     const Block<T> top{left ? &c1(args.row + b, 0) : &c1(0, args.row + b), left ? kb : free, left ? free : kb, c1.ld};
     apply_reflector<T>(context, args.side, args.op, kb, free, &t(0, b), t.ld, &top, {&f, 1}, space);
@@ -295,6 +300,8 @@ void Tpmqrt<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, I
   template void Tpmqrt<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, InOut<T>, InOut<T>, Scratch<T>);
 TESELA_QR_KERNELS(float)
 TESELA_QR_KERNELS(double)
+TESELA_QR_KERNELS(std::complex<float>)
+TESELA_QR_KERNELS(std::complex<double>)
 #undef TESELA_QR_KERNELS
 
 }  // namespace tesela::kernels

@@ -1,4 +1,5 @@
 #include <tesela/codelets/support/fill.hpp>
+#include <tesela/codelets/support/internal/device_generator.cuh>
 
 #include <algorithm>
 
@@ -16,7 +17,8 @@ __global__ void for_each_element(T* a, index_t rows, index_t cols, index_t ld, F
 }
 
 template <class T, class F>
-void launch(CudaContext& context, const Block<T>& a, F f) {
+void launch(CudaContext& context, const Block<T>& of, F f) {
+  const Block<device_t<T>> a{device_pointer(of.data), of.rows, of.cols, of.ld};
   const dim3 grid(static_cast<unsigned>(std::min<index_t>(ceil_div(a.rows, threads), 1024)),
                   static_cast<unsigned>(std::min<index_t>(a.cols, 4096)));
   for_each_element<<<grid, threads, 0, context.stream()>>>(a.data, a.rows, a.cols, a.ld, f);
@@ -40,17 +42,21 @@ struct Multiply {
 template <class T>
 void Fill<T>::cuda(CudaContext& context, const Args& args, Out<T> a) {
   if (a.rows > 0 && a.cols > 0) require_size(args.generator);
-  launch<T>(context, a, Generate<T>{args.generator, args.row, args.column});
+  launch<T>(context, a, Generate<device_t<T>>{device_generator(args.generator), args.row, args.column});
 }
 
 template <class T>
 void Scal<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
-  launch<T>(context, a, Multiply<T>{args.alpha});
+  launch<T>(context, a, Multiply<device_t<T>>{device_number(args.alpha)});
 }
 
-template decltype(Fill<float>::cuda) Fill<float>::cuda;
-template decltype(Fill<double>::cuda) Fill<double>::cuda;
-template decltype(Scal<float>::cuda) Scal<float>::cuda;
-template decltype(Scal<double>::cuda) Scal<double>::cuda;
+#define TESELA_INSTANTIATE(T)                     \
+  template decltype(Fill<T>::cuda) Fill<T>::cuda; \
+  template decltype(Scal<T>::cuda) Scal<T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

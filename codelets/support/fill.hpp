@@ -21,7 +21,6 @@ template <class T>
 struct Fill {
   static constexpr auto name = "fill";
   static constexpr std::uint32_t color = 0x5c6b73;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Generator<T> generator;
     index_t row = 0, column = 0;
@@ -36,7 +35,6 @@ template <class T>
 struct Scal {
   static constexpr auto name = "scal";
   static constexpr std::uint32_t color = 0x937860;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     T alpha = 1;
   };

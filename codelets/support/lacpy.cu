@@ -1,3 +1,4 @@
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
@@ -16,7 +17,8 @@ __global__ void write_elements(Block<T> b, F f) {
 }
 
 template <class T, class F>
-int launch(CUstream_st* stream, const Block<T>& b, F f) {
+int launch(CUstream_st* stream, const Block<T>& of, F f) {
+  const Block<device_t<T>> b{device_pointer(of.data), of.rows, of.cols, of.ld};
   if (b.rows == 0 || b.cols == 0) return 0;
   const dim3 grid(static_cast<unsigned>(std::min<index_t>(ceil_div(b.rows, threads), 1024)),
                   static_cast<unsigned>(std::min<index_t>(b.cols, 4096)));
@@ -57,12 +59,12 @@ struct Diagonal {
 
 template <class T>
 int lacpy(CUstream_st* stream, Part part, index_t below, const Block<const T>& a, const Block<T>& b) {
-  return launch(stream, b, Copy<T>{a.data, a.ld, below, part});
+  return launch(stream, b, Copy<device_t<T>>{device_pointer(a.data), a.ld, below, part});
 }
 
 template <class T>
 int subtract(CUstream_st* stream, const Block<T>& a, const T* b, index_t ldb) {
-  return launch(stream, a, Difference<T>{a.data, a.ld, b, ldb});
+  return launch(stream, a, Difference<device_t<T>>{device_pointer(a.data), a.ld, device_pointer(b), ldb});
 }
 
 template <class T>
@@ -73,16 +75,19 @@ void Lacpy<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b) {
 
 template <class T>
 void Laset<T>::cuda(CudaContext& context, const Args& args, Out<T> a) {
-  context.check(launch<T>(context.stream(), a, Diagonal<T>{args.diagonal, args.below}), "laset");
+  context.check(launch<T>(context.stream(), a, Diagonal<device_t<T>>{device_number(args.diagonal), args.below}),
+                "laset");
 }
 
-template decltype(Lacpy<float>::cuda) Lacpy<float>::cuda;
-template decltype(Lacpy<double>::cuda) Lacpy<double>::cuda;
-template decltype(Laset<float>::cuda) Laset<float>::cuda;
-template decltype(Laset<double>::cuda) Laset<double>::cuda;
-template int lacpy(CUstream_st*, Part, index_t, const Block<const float>&, const Block<float>&);
-template int lacpy(CUstream_st*, Part, index_t, const Block<const double>&, const Block<double>&);
-template int subtract(CUstream_st*, const Block<float>&, const float*, index_t);
-template int subtract(CUstream_st*, const Block<double>&, const double*, index_t);
+#define TESELA_INSTANTIATE(T)                                                              \
+  template decltype(Lacpy<T>::cuda) Lacpy<T>::cuda;                                        \
+  template decltype(Laset<T>::cuda) Laset<T>::cuda;                                        \
+  template int lacpy(CUstream_st*, Part, index_t, const Block<const T>&, const Block<T>&); \
+  template int subtract(CUstream_st*, const Block<T>&, const T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

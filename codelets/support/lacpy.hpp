@@ -17,7 +17,6 @@ template <class T>
 struct Lacpy {
   static constexpr auto name = "lacpy";
   static constexpr std::uint32_t color = 0x8c8c8c;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Part part = Part::all;
     index_t below = 0;   ///< distance of B's first element below the diagonal: its row minus its column
@@ -33,7 +32,6 @@ template <class T>
 struct Laset {
   static constexpr auto name = "laset";
   static constexpr std::uint32_t color = 0xccb974;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     T diagonal = 0;
     index_t below = 0;  ///< distance of the first element below the diagonal: its row minus its column

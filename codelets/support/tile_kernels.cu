@@ -12,16 +12,13 @@ void MirrorTile<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
   mirror(context, a.cols, &a(args.row, 0), a.ld);
 }
 
-template void MirrorTile<float>::cuda(CudaContext&, const Args&, InOut<float>);
-template void MirrorTile<double>::cuda(CudaContext&, const Args&, InOut<double>);
-
 namespace {
 
 template <class T>
 struct Scale {
   T* a;
   index_t ld;
-  T first, second;
+  real_t<T> first, second;
   __device__ void operator()(index_t i, index_t j) const { a[i + j * ld] = a[i + j * ld] * first * second; }
 };
 
@@ -31,11 +28,18 @@ template <class T>
 void ScalePowerOfTwo<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
   const int half = args.exponent / 2;
   internal::each(context, a.rows, a.cols,
-                 Scale<T>{a.data, a.ld, std::ldexp(T(1), half), std::ldexp(T(1), args.exponent - half)});
+                 Scale<device_t<T>>{device_pointer(a.data), a.ld, std::ldexp(real_t<T>(1), half),
+                                    std::ldexp(real_t<T>(1), args.exponent - half)});
 }
 
-template decltype(ScalePowerOfTwo<float>::cuda) ScalePowerOfTwo<float>::cuda;
-template decltype(ScalePowerOfTwo<double>::cuda) ScalePowerOfTwo<double>::cuda;
+#define TESELA_INSTANTIATE(T)                                 \
+  template decltype(MirrorTile<T>::cuda) MirrorTile<T>::cuda; \
+  template decltype(ScalePowerOfTwo<T>::cuda) ScalePowerOfTwo<T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 template <class T>
 void Transpose<T>::cuda(CudaContext& context, const Args&, In<T> a, Out<T> b) {

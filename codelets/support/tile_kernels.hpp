@@ -12,7 +12,6 @@ template <class T, template <class> class B = InOut>
 struct CopyBlock {
   static constexpr auto name = "copy_block";
   static constexpr std::uint32_t color = 0x8c8c8c;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t a_row = 0, a_column = 0, b_row = 0, b_column = 0, rows = 0, columns = 0;
     Op op = Op::none;
@@ -47,7 +46,6 @@ template <class T>
 struct MirrorTile {
   static constexpr auto name = "mirror_tile";
   static constexpr std::uint32_t color = 0x8c8c8c;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t row = 0;
   };
@@ -61,7 +59,6 @@ template <class T>
 struct NotFinite {
   static constexpr auto name = "not_finite";
   static constexpr std::uint32_t color = 0x937860;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     bool upper = false;                       ///< ignores elements below the matrix's diagonal
     bool lower = false;                       ///< ignores elements above it
@@ -77,7 +74,6 @@ template <class T>
 struct ScalePowerOfTwo {
   static constexpr auto name = "scale_power_of_two";
   static constexpr std::uint32_t color = 0x937860;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     int exponent = 0;
   };

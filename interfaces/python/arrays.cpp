@@ -314,6 +314,19 @@ nb::object NewMatrix<T>::to_python(bool vector) && {
 }
 
 template <class T>
+NewMatrix<T> copied_to(const c::Session& session, const TileMatrix<T>& X, const Place& place) {
+  NewMatrix<T> copy(Shape{X.m(), X.n()}, place);
+  if (place.on_device()) {
+    Graph g(session);
+    rearrange(g, X, {}, copy.in_tiles(session, X.tile_shape(), "X"));
+    g.wait();
+  } else {
+    X.copy_to(copy.data(), copy.ld());
+  }
+  return copy;
+}
+
+template <class T>
 Columns<T>::Columns(const Argument& a, bool in_place, const c::Session* session)
     : c::Array<T>(a.name(), nullptr, {0, 0}, "ld", 1) {
   this->rows = a.rows();
@@ -380,6 +393,12 @@ template class NewMatrix<std::complex<double>>;
 template class NewMatrix<int>;
 template class NewMatrix<index_t>;
 template class NewMatrix<std::uint8_t>;
+template NewMatrix<float> copied_to(const c::Session&, const TileMatrix<float>&, const Place&);
+template NewMatrix<double> copied_to(const c::Session&, const TileMatrix<double>&, const Place&);
+template NewMatrix<std::complex<float>> copied_to(const c::Session&, const TileMatrix<std::complex<float>>&,
+                                                  const Place&);
+template NewMatrix<std::complex<double>> copied_to(const c::Session&, const TileMatrix<std::complex<double>>&,
+                                                   const Place&);
 template class Columns<float>;
 template class Columns<double>;
 template class Columns<std::complex<float>>;

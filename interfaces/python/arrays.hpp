@@ -135,6 +135,10 @@ class NewMatrix {
   std::variant<HostMatrix<T>, DeviceBuffer> memory_;
 };
 
+/// Returns a copy of X in new memory of the place. Waits.
+template <class T>
+NewMatrix<T> copied_to(const c::Session& session, const TileMatrix<T>& X, const Place& place);
+
 /// An argument's matrix in Fortran order, in the caller's memory or in a copy, on the host or a device.
 template <class T>
 class Columns : public c::Array<T> {

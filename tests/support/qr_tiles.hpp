@@ -37,7 +37,10 @@ Padded<T> random(index_t m, index_t n, const Where& active, unsigned seed) {
   Padded<T> a(m, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i)
-      if (active(i, j)) a(i, j) = static_cast<T>(uniform(engine));
+      if (active(i, j)) {
+        a(i, j) = static_cast<T>(static_cast<real_t<T>>(uniform(engine)));
+        if constexpr (is_complex<T>) a(i, j).imag(static_cast<real_t<T>>(uniform(engine)));
+      }
   return a;
 }
 
@@ -63,10 +66,10 @@ double distance(Padded<T>& x, Padded<T>& y, const Where& active) {
   for (index_t j = 0; j < x.n; ++j)
     for (index_t i = 0; i < x.m; ++i)
       if (active(i, j)) {
-        const double d = std::abs(static_cast<double>(x(i, j)) - static_cast<double>(y(i, j)));
+        const double d = std::abs(with_parts<T, double>(x(i, j)) - with_parts<T, double>(y(i, j)));
         worst = d <= std::numeric_limits<double>::max() ? std::max(worst, d) : std::numeric_limits<double>::infinity();
       }
-  return worst / std::numeric_limits<T>::epsilon();
+  return worst / static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
 }
 
 inline int i32(index_t n) { return static_cast<int>(n); }

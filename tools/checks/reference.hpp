@@ -70,22 +70,25 @@ double product_bound(index_t k);
 
 /// An entry of A B in long double, and its bound: 8 sqrt(k) rounding errors of T of the sum of magnitudes, far above
 /// the error of any order of summation of random numbers, far below a lost block of terms.
+template <class T>
 struct ProductEntry {
-  double sum = 0, bound = 0;
+  with_parts<T, double> sum = 0;
+  double bound = 0;
 };
 
-/// Sums the k real terms a(l) b(l), given in T.
+/// Sums the k terms a(l) b(l), given in T.
 template <class T, class A, class B>
-ProductEntry product_entry(index_t k, const A& a, const B& b) {
-  long double sum = 0;
+ProductEntry<T> product_entry(index_t k, const A& a, const B& b) {
+  with_parts<T, long double> sum = 0;
   double magnitude = 0;
   for (index_t l = 0; l < k; ++l) {
-    const double term = static_cast<double>(a(l)) * static_cast<double>(b(l));
-    sum += term;
+    const auto term = times(with_parts<T, double>(a(l)), with_parts<T, double>(b(l)));
+    sum += with_parts<T, long double>(term);
     magnitude += std::abs(term);
   }
-  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-  return {static_cast<double>(sum), 8 * eps * std::sqrt(static_cast<double>(k)) * magnitude};
+  const double eps = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
+               terms = static_cast<double>(is_complex<T> ? 2 * k : k);
+  return {with_parts<T, double>(sum), 8 * eps * std::sqrt(terms) * magnitude};
 }
 
 /// Returns `count` different rows of 0 … m - 1 in ascending order, the same for the same seed; all if count >= m.

@@ -38,12 +38,14 @@ double frobenius(const HostMatrix<Wide>& a) {
   return std::sqrt(static_cast<double>(squares));
 }
 
-/// Returns the first columns of x times factors.
+/// Returns every step-th column of x times a factor.
 template <class T>
-HostMatrix<with_parts<T, double>> scaled_columns(const HostMatrix<T>& x, const std::vector<double>& factors) {
+HostMatrix<with_parts<T, double>> scaled_columns(const HostMatrix<T>& x, const std::vector<double>& factors,
+                                                 index_t step = 1) {
   using Wide = with_parts<T, double>;
-  return filled<Wide>({x.rows(), static_cast<index_t>(factors.size())},
-                      [&](index_t i, index_t j) { return Wide(x(i, j)) * factors[static_cast<std::size_t>(j)]; });
+  return filled<Wide>({x.rows(), static_cast<index_t>(factors.size())}, [&](index_t i, index_t j) {
+    return Wide(x(i, j * step)) * factors[static_cast<std::size_t>(j)];
+  });
 }
 
 /// Returns the larger number, or NaN if one is NaN.
@@ -74,16 +76,18 @@ SvdBounds svd_bounds(index_t m, index_t n) {
 
 template <class T>
 SvdError svd_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& u,
-                   const HostMatrix<T>& v) {
+                   const HostMatrix<T>& v, index_t sampled) {
   const blas::Threads threads(blas::threads_for(std::max(a.rows(), a.cols())));
-  SvdError error{0, eigenvector_orthogonality(u, u.cols(), 1), eigenvector_orthogonality(v, v.cols(), 1)};
+  SvdError error{0, eigenvector_orthogonality(u, sampled, 1), eigenvector_orthogonality(v, sampled, 1)};
   const int exponent = exponent_of(a);
-  std::vector<double> s = values;
-  for (double& value : s) value = std::ldexp(value, -exponent);
+  const index_t step = std::max<index_t>((std::ssize(values) - 1) / sampled + 1, 1);
+  std::vector<double> s;
+  for (index_t j = 0; j < std::ssize(values); j += step)
+    s.push_back(std::ldexp(values[static_cast<std::size_t>(j)], -exponent));
   const std::vector<double> ones(s.size(), 1);
   const auto whole = scaled(a, exponent);
-  error.residual = worst(largest_column(Op::none, whole, scaled_columns(v, ones), scaled_columns(u, s)),
-                         largest_column(adjoint<T>, whole, scaled_columns(u, ones), scaled_columns(v, s)));
+  error.residual = worst(largest_column(Op::none, whole, scaled_columns(v, ones, step), scaled_columns(u, s, step)),
+                         largest_column(adjoint<T>, whole, scaled_columns(u, ones, step), scaled_columns(v, s, step)));
   const double norm = frobenius(whole);
   if (norm > 0) error.residual /= !s.empty() && s.front() > 0 ? std::min(s.front(), norm) : norm;
   return error;
@@ -159,7 +163,7 @@ double low_rank_error(const HostMatrix<T>& a, const std::vector<double>& values,
 #define TESELA_INSTANTIATE(T)                                                                         \
   template SvdBounds svd_bounds<T>(index_t, index_t);                                                 \
   template SvdError svd_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, \
-                              const HostMatrix<T>&);                                                  \
+                              const HostMatrix<T>&, index_t);                                         \
   template std::vector<double> reference_singular_values(const HostMatrix<T>&);                       \
   template double norm_drift(const HostMatrix<T>&, const std::vector<double>&);
 TESELA_INSTANTIATE(float)

@@ -5,6 +5,7 @@
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/row_source.hpp>
 
+#include <limits>
 #include <vector>
 
 namespace tesela {
@@ -26,10 +27,11 @@ template <class T>
 SvdBounds svd_bounds(index_t m, index_t n);
 
 /// Measures the errors of A times a power of two, in double precision with BLAS on all cores. U and V may have more
-/// columns than there are values.
+/// columns than there are values. `sampled` is the largest number of measured triples, which are evenly spaced; if U or
+/// V has more columns, its orthogonality is estimated by as many random vectors.
 template <class T>
 SvdError svd_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& u,
-                   const HostMatrix<T>& v);
+                   const HostMatrix<T>& v, index_t sampled = std::numeric_limits<index_t>::max());
 
 /// Returns all singular values by LAPACK's gesdd on all cores in double precision, of A times a power of two; empty if
 /// it does not converge.

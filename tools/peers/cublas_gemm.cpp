@@ -3,6 +3,7 @@
 #if TESELA_HAVE_CUDA
 
 #include "tools/peers/harness.hpp"
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/host/by_type.hpp>
 
 #include <cublasXt.h>
@@ -97,15 +98,21 @@ void CublasXtGemm<T>::multiply(const T* a, const T* b, T* c) const {
   const T one = 1, zero = 0;
   const auto m = static_cast<std::size_t>(m_), n = static_cast<std::size_t>(n_), k = static_cast<std::size_t>(k_);
   const auto handle = static_cast<cublasXtHandle_t>(handle_);
-  check_device(by_type<T, cublasXtSgemm, cublasXtDgemm>(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, m, b, k,
-                                                        &zero, c, m),
+  using cublas::numbers;
+  check_device(by_type<T, cublasXtSgemm, cublasXtDgemm, cublasXtCgemm, cublasXtZgemm>(
+                   handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, numbers(&one), numbers(a), m, numbers(b), k,
+                   numbers(&zero), numbers(c), m),
                "cublasXt gemm");
 }
 
-template class CublasGemm<float>;
-template class CublasGemm<double>;
-template class CublasXtGemm<float>;
-template class CublasXtGemm<double>;
+#define TESELA_INSTANTIATE(T)   \
+  template class CublasGemm<T>; \
+  template class CublasXtGemm<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::bench
 

@@ -21,7 +21,7 @@ using namespace cusolver;
 namespace {
 
 template <class T>
-constexpr cudaDataType type = by_type<T, CUDA_R_32F, CUDA_R_64F>;
+constexpr cudaDataType type = by_type<T, CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F>;
 
 constexpr index_t batch_fails = 65536, largest_batch = batch_fails / 2;
 
@@ -40,41 +40,42 @@ CusolverEig<T>::CusolverEig(index_t n, bool vectors, index_t smallest)
       count_(smallest > 0 ? smallest : n),
       vectors_(vectors),
       a_(bytes_of<T>(n * n)),
-      w_(bytes_of<T>(n)),
+      w_(bytes_of<real_t<T>>(n)),
       info_(sizeof(int)) {
   if (n == 0) return;
   std::size_t on_device = 0, on_host = 0;
-  T no_limit = 0;
+  real_t<T> no_limit = 0;
   if (count_ == n)
     check_device(cusolverDnXsyevd_bufferSize(on_.solver, on_.params, job(vectors), CUBLAS_FILL_MODE_LOWER, n, type<T>,
-                                             a(), n, type<T>, w_.as<T>(), type<T>, &on_device, &on_host),
+                                             a(), n, type<real_t<T>>, w_.as<void>(), type<T>, &on_device, &on_host),
                  "cusolverDnXsyevd_bufferSize");
   else
-    check_device(cusolverDnXsyevdx_bufferSize(on_.solver, on_.params, job(vectors), CUSOLVER_EIG_RANGE_I,
-                                              CUBLAS_FILL_MODE_LOWER, n, type<T>, a(), n, &no_limit, &no_limit, 1,
-                                              count_, &found_, type<T>, w_.as<T>(), type<T>, &on_device, &on_host),
-                 "cusolverDnXsyevdx_bufferSize");
+    check_device(
+        cusolverDnXsyevdx_bufferSize(on_.solver, on_.params, job(vectors), CUSOLVER_EIG_RANGE_I, CUBLAS_FILL_MODE_LOWER,
+                                     n, type<T>, a(), n, &no_limit, &no_limit, 1, count_, &found_, type<real_t<T>>,
+                                     w_.as<void>(), type<T>, &on_device, &on_host),
+        "cusolverDnXsyevdx_bufferSize");
   work_.reserve(on_device, on_host);
 }
 
 template <class T>
-void CusolverEig<T>::solve(T* values) {
+void CusolverEig<T>::solve(real_t<T>* values) {
   if (n_ == 0) return;
   select_first_device();
-  T no_limit = 0;
+  real_t<T> no_limit = 0;
   if (count_ == n_)
     check_device(cusolverDnXsyevd(on_.solver, on_.params, job(vectors_), CUBLAS_FILL_MODE_LOWER, n_, type<T>, a(), n_,
-                                  type<T>, w_.as<T>(), type<T>, work_.device->as<void>(), work_.bytes,
+                                  type<real_t<T>>, w_.as<void>(), type<T>, work_.device->as<void>(), work_.bytes,
                                   work_.host.data(), work_.host.size(), info_.as<int>()),
                  "cusolverDnXsyevd");
   else
-    check_device(
-        cusolverDnXsyevdx(on_.solver, on_.params, job(vectors_), CUSOLVER_EIG_RANGE_I, CUBLAS_FILL_MODE_LOWER, n_,
-                          type<T>, a(), n_, &no_limit, &no_limit, 1, count_, &found_, type<T>, w_.as<T>(), type<T>,
-                          work_.device->as<void>(), work_.bytes, work_.host.data(), work_.host.size(), info_.as<int>()),
-        "cusolverDnXsyevdx");
+    check_device(cusolverDnXsyevdx(on_.solver, on_.params, job(vectors_), CUSOLVER_EIG_RANGE_I, CUBLAS_FILL_MODE_LOWER,
+                                   n_, type<T>, a(), n_, &no_limit, &no_limit, 1, count_, &found_, type<real_t<T>>,
+                                   w_.as<void>(), type<T>, work_.device->as<void>(), work_.bytes, work_.host.data(),
+                                   work_.host.size(), info_.as<int>()),
+                 "cusolverDnXsyevdx");
   require_success(info_, "syevd");
-  copy_memory(values, w_.as<T>(), bytes_of<T>(count_));
+  copy_memory(values, w_.as<void>(), bytes_of<real_t<T>>(count_));
 }
 
 template <class T>
@@ -147,6 +148,8 @@ void CusolverGeneralizedEig<T>::solve(T* values) const {
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE
+template class CusolverEig<std::complex<float>>;
+template class CusolverEig<std::complex<double>>;
 
 }  // namespace tesela
 

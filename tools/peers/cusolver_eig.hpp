@@ -19,7 +19,7 @@ class CusolverEig {
   void upload(const T* a) const { bench::copy_memory(this->a(), a, cusolver::bytes_of<T>(n_ * n_)); }
   /// Stores the eigenvalues, ascending, in host memory; overwrites the matrix, with eigenvectors as columns if
   /// requested.
-  void solve(T* values);
+  void solve(real_t<T>* values);
   /// Copies `count` eigenvectors to host memory, n x count.
   void download(T* vectors, index_t count) const {
     bench::copy_memory(vectors, a(), cusolver::bytes_of<T>(n_ * count));

@@ -16,7 +16,7 @@ using namespace cusolver;
 namespace {
 
 template <class T>
-constexpr cudaDataType type = by_type<T, CUDA_R_32F, CUDA_R_64F>;
+constexpr cudaDataType type = by_type<T, CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F>;
 
 template <class By>
 bool is_cholesky(By by) {
@@ -108,6 +108,8 @@ std::vector<int> CusolverFactor<T>::swaps() const {
 
 template class CusolverFactor<float>;
 template class CusolverFactor<double>;
+template class CusolverFactor<std::complex<float>>;
+template class CusolverFactor<std::complex<double>>;
 
 }  // namespace tesela
 

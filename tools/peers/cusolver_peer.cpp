@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <complex>
 #include <cstdlib>
 #include <cusolverDn.h>
 
@@ -69,6 +70,8 @@ void fill_toeplitz(index_t n, const T* t, T* a) {
 
 template void fill_toeplitz(index_t, const float*, float*);
 template void fill_toeplitz(index_t, const double*, double*);
+template void fill_toeplitz(index_t, const std::complex<float>*, std::complex<float>*);
+template void fill_toeplitz(index_t, const std::complex<double>*, std::complex<double>*);
 
 }  // namespace tesela::cusolver
 

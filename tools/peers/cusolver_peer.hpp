@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tools/peers/device.hpp"
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <cstddef>

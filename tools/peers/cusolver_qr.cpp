@@ -16,6 +16,7 @@ namespace tesela {
 
 using namespace bench;
 using namespace cusolver;
+using cublas::numbers;
 namespace {
 
 int narrow(index_t n) {
@@ -42,9 +43,9 @@ CusolverQr<T>::CusolverQr(index_t m, index_t n, index_t at_once)
 template <class T>
 int CusolverQr<T>::work_size() {
   if (k_ > 0)
-    check_device(
-        by_type<T, cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize>(on_.solver, m_, n_, a(), m_, &lwork_),
-        "cusolverDn geqrf_bufferSize");
+    check_device(by_type<T, cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize, cusolverDnCgeqrf_bufferSize,
+                         cusolverDnZgeqrf_bufferSize>(on_.solver, m_, n_, numbers(a()), m_, &lwork_),
+                 "cusolverDn geqrf_bufferSize");
   return lwork_;
 }
 
@@ -62,9 +63,10 @@ template <class T>
 void CusolverQr<T>::factor() const {
   if (k_ == 0) return;
   select_first_device();
-  check_device(by_type<T, cusolverDnSgeqrf, cusolverDnDgeqrf>(on_.solver, m_, n_, a(), m_, tau_.as<T>(), work_.as<T>(),
-                                                              lwork_, info_.as<int>()),
-               "cusolverDn geqrf");
+  check_device(
+      by_type<T, cusolverDnSgeqrf, cusolverDnDgeqrf, cusolverDnCgeqrf, cusolverDnZgeqrf>(
+          on_.solver, m_, n_, numbers(a()), m_, numbers(tau_.as<T>()), numbers(work_.as<T>()), lwork_, info_.as<int>()),
+      "cusolverDn geqrf");
   require_success(info_, "geqrf");
 }
 
@@ -73,12 +75,14 @@ void CusolverQr<T>::form_q() const {
   if (k_ == 0) return;
   select_first_device();
   int size = 0;
-  check_device(by_type<T, cusolverDnSorgqr_bufferSize, cusolverDnDorgqr_bufferSize>(on_.solver, m_, n_, k_, a(), m_,
-                                                                                    tau_.as<T>(), &size),
-               "cusolverDn orgqr_bufferSize");
+  check_device(
+      by_type<T, cusolverDnSorgqr_bufferSize, cusolverDnDorgqr_bufferSize, cusolverDnCungqr_bufferSize,
+              cusolverDnZungqr_bufferSize>(on_.solver, m_, n_, k_, numbers(a()), m_, numbers(tau_.as<T>()), &size),
+      "cusolverDn orgqr_bufferSize");
   if (!q_work_) q_work_ = std::make_unique<DeviceMemory>(bytes_of<T>(size));
-  check_device(by_type<T, cusolverDnSorgqr, cusolverDnDorgqr>(on_.solver, m_, n_, k_, a(), m_, tau_.as<T>(),
-                                                              q_work_->as<T>(), size, info_.as<int>()),
+  check_device(by_type<T, cusolverDnSorgqr, cusolverDnDorgqr, cusolverDnCungqr, cusolverDnZungqr>(
+                   on_.solver, m_, n_, k_, numbers(a()), m_, numbers(tau_.as<T>()), numbers(q_work_->as<T>()), size,
+                   info_.as<int>()),
                "cusolverDn orgqr");
   require_success(info_, "orgqr");
 }
@@ -86,18 +90,19 @@ void CusolverQr<T>::form_q() const {
 /// Applies reflectors to C's rows from `first` on.
 template <class T>
 void CusolverQr<T>::apply_reflectors(Op op, index_t first, index_t reflectors, T* c, index_t cols) const {
-  const cublasOperation_t trans = cublas::to_cublas(op);
+  const cublasOperation_t trans = cublas::to_cublas(op_for<T>(op));
   const int rows = static_cast<int>(m_ - first), count = static_cast<int>(cols), steps = static_cast<int>(reflectors);
   const T *const v = a() + first * (index_t{m_} + 1), *const taus = tau_.as<T>() + first;
   int size = 0;
-  check_device(by_type<T, cusolverDnSormqr_bufferSize, cusolverDnDormqr_bufferSize>(
-                   on_.solver, CUBLAS_SIDE_LEFT, trans, rows, count, steps, v, m_, taus, c, m_, &size),
+  check_device(by_type<T, cusolverDnSormqr_bufferSize, cusolverDnDormqr_bufferSize, cusolverDnCunmqr_bufferSize,
+                       cusolverDnZunmqr_bufferSize>(on_.solver, CUBLAS_SIDE_LEFT, trans, rows, count, steps, numbers(v),
+                                                    m_, numbers(taus), numbers(c), m_, &size),
                "cusolverDn ormqr_bufferSize");
   const DeviceMemory memory(bytes_of<T>(size));
-  check_device(
-      by_type<T, cusolverDnSormqr, cusolverDnDormqr>(on_.solver, CUBLAS_SIDE_LEFT, trans, rows, count, steps, v, m_,
-                                                     taus, c, m_, memory.as<T>(), size, info_.as<int>()),
-      "cusolverDn ormqr");
+  check_device(by_type<T, cusolverDnSormqr, cusolverDnDormqr, cusolverDnCunmqr, cusolverDnZunmqr>(
+                   on_.solver, CUBLAS_SIDE_LEFT, trans, rows, count, steps, numbers(v), m_, numbers(taus), numbers(c),
+                   m_, numbers(memory.as<T>()), size, info_.as<int>()),
+               "cusolverDn ormqr");
   require_success(info_, "ormqr");
 }
 
@@ -130,13 +135,15 @@ void CusolverQr<T>::solve(T* b, index_t cols) const {
   const DeviceMemory block(bytes);
   auto* const x = block.as<T>();
   copy_memory(x, b, bytes);
-  multiply_on_device(Op::transpose, x, cols);
+  multiply_on_device(adjoint<T>, x, cols);
   check_device(cublas::trsm(on_.blas, Op::none, index_t{n_}, cols, a(), index_t{m_}, x, index_t{m_}), "cublas trsm");
   copy_memory(b, x, bytes);  // waits
 }
 
 template class CusolverQr<float>;
 template class CusolverQr<double>;
+template class CusolverQr<std::complex<float>>;
+template class CusolverQr<std::complex<double>>;
 
 }  // namespace tesela
 #endif

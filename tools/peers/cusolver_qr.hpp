@@ -21,7 +21,7 @@ class CusolverQr {
   void form_q() const;                                       ///< the first n columns of Q replace A (LAPACK orgqr)
   void multiply(Op op, T* c, index_t cols) const;            ///< C = op(Q) C in host memory, m x cols (LAPACK ormqr)
   void multiply_on_device(Op op, T* c, index_t cols) const;  ///< the same for a C in device memory
-  /// Computes the least squares solution for m >= n: B becomes Q^T B, and its first n rows X = R^-1 times them. B, m x
+  /// Computes the least squares solution for m >= n: B becomes Q^H B, and its first n rows X = R^-1 times them. B, m x
   /// cols, is in host or device memory.
   void solve(T* b, index_t cols) const;
 

@@ -15,6 +15,8 @@
 
 #if TESELA_HAVE_CUDA
 
+#include <tesela/codelets/support/internal/cublas.hpp>
+
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #endif
@@ -101,10 +103,8 @@ double median_rate(double work, const std::function<void(CUstream_st*)>& enqueue
 
 template <class T>
 int cublas_multiply(CUstream_st* stream, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {
-  const T one = 1, zero = 0;
   check_device(cublasSetStream(handle(), stream), "cublasSetStream");
-  return by_type<T, cublasSgemm_v2_64, cublasDgemm_v2_64>(handle(), CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, m, b, k,
-                                                          &zero, c, m);
+  return cublas::gemm<T>(handle(), Op::none, Op::none, m, n, k, T(1), a, m, b, k, T(0), c, m);
 }
 
 template <class T>
@@ -138,7 +138,7 @@ double gemm_ceiling() {
   const DeviceMemory a(n * n * sizeof(T)), b(n * n * sizeof(T)), c(n * n * sizeof(T));
   generate(a.as<T>(), n, n, Generator<T>{Pattern::uniform, T(0), n, 1});
   generate(b.as<T>(), n, n, Generator<T>{Pattern::uniform, T(0), n, 2});
-  return median_rate(2.0 * n * n * n, [&](CUstream_st* stream) {
+  return median_rate(2.0 * flops_each<T> * n * n * n, [&](CUstream_st* stream) {
     check_device(cublas_multiply(stream, n, n, n, a.as<T>(), b.as<T>(), c.as<T>()), "cublas gemm");
   });
 }
@@ -153,14 +153,18 @@ double copy_ceiling() {
   });
 }
 
-template int cublas_multiply(CUstream_st*, index_t, index_t, index_t, const float*, const float*, float*);
-template int cublas_multiply(CUstream_st*, index_t, index_t, index_t, const double*, const double*, double*);
+#define TESELA_INSTANTIATE(T)                                                                    \
+  template int cublas_multiply(CUstream_st*, index_t, index_t, index_t, const T*, const T*, T*); \
+  template double gemm_ceiling<T>();
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template bool cublas_emulates<float>();
 template bool cublas_emulates<double>();
 template int cublas_emulated_multiply(CUstream_st*, index_t, index_t, index_t, const float*, const float*, float*);
 template int cublas_emulated_multiply(CUstream_st*, index_t, index_t, index_t, const double*, const double*, double*);
-template double gemm_ceiling<float>();
-template double gemm_ceiling<double>();
 
 #endif
 

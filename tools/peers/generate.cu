@@ -1,5 +1,5 @@
 #include "tools/peers/device.hpp"
-#include <tesela/tiles/generator.hpp>
+#include <tesela/codelets/support/internal/device_generator.cuh>
 
 namespace tesela::bench {
 
@@ -43,7 +43,9 @@ void generate(T* a, index_t rows, index_t cols, Generator<T> generator) {
   if (rows == 0 || cols == 0) return;
   generator.rows = rows;
   generator.columns = cols;
-  run_generator([&] { generate_kernel<<<4096, 256>>>(a, rows, rows * cols, generator); });
+  run_generator([&] {
+    generate_kernel<<<4096, 256>>>(kernels::device_pointer(a), rows, rows * cols, kernels::device_generator(generator));
+  });
 }
 
 template <class T>
@@ -54,6 +56,8 @@ void generate(const TridiagonalRow<T*>& bands, index_t batch, bool in_rows, Trid
 
 template void generate(float*, index_t, index_t, Generator<float>);
 template void generate(double*, index_t, index_t, Generator<double>);
+template void generate(std::complex<float>*, index_t, index_t, Generator<std::complex<float>>);
+template void generate(std::complex<double>*, index_t, index_t, Generator<std::complex<double>>);
 template void generate(const TridiagonalRow<float*>&, index_t, bool, TridiagonalGenerator<float>);
 template void generate(const TridiagonalRow<double*>&, index_t, bool, TridiagonalGenerator<double>);
 

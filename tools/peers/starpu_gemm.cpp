@@ -119,11 +119,11 @@ T element(const Tile<T>& tile, index_t i, index_t j) {
   return tile.read()(i, j);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                  \
-  template void starpu_gemm(const TileMatrix<T>&, const TileMatrix<T>&, const TileMatrix<T>&); \
-  template T element(const Tile<T>&, index_t, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+template void starpu_gemm(const TileMatrix<float>&, const TileMatrix<float>&, const TileMatrix<float>&);
+template void starpu_gemm(const TileMatrix<double>&, const TileMatrix<double>&, const TileMatrix<double>&);
+template float element(const Tile<float>&, index_t, index_t);
+template double element(const Tile<double>&, index_t, index_t);
+template std::complex<float> element(const Tile<std::complex<float>>&, index_t, index_t);
+template std::complex<double> element(const Tile<std::complex<double>>&, index_t, index_t);
 
 }  // namespace tesela::bench

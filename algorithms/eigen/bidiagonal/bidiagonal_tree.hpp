@@ -9,7 +9,7 @@ namespace tesela::detail {
 
 /// Options of bidiagonal_tree; size 0: suitable.
 struct BidiagonalTreeOptions {
-  index_t leaf = 0;       ///< largest number of rows that QR steps solve
+  index_t leaf = 0;       ///< largest number of rows that one task solves
   index_t rows = 0;       ///< largest number of rows of vectors per task
   index_t batch = 0;      ///< roots, and columns of vectors, per task
   index_t gpus_from = 0;  ///< smallest order of a merge on a GPU

@@ -19,7 +19,16 @@ void require_blas_sizes(const char* routine, const char* name, const TileMatrix<
           ", exceeds BLAS's integers");
 }
 
-/// Returns the workers for tasks on elements of T: no GPUs for complex numbers, whose kernels have no CUDA variant.
+/// Returns the workers for algorithms whose kernels have CUDA variants for every T. Complex numbers have no products by
+/// residues, as if a rank had no GPU for them.
+template <class T>
+WorkerCounts product_workers(const Runtime& runtime) {
+  WorkerCounts workers(runtime);
+  workers.gpus_on_all_ranks = workers.gpus_on_all_ranks && !is_complex<T>;
+  return workers;
+}
+
+/// Returns the workers for algorithms whose kernels have CUDA variants for real T only: no GPUs for complex numbers.
 template <class T>
 WorkerCounts workers_for(const Runtime& runtime) {
   return is_complex<T> ? WorkerCounts(runtime.cpus(), 0) : WorkerCounts(runtime);

@@ -18,9 +18,10 @@ namespace tesela::detail {
 template <class T>
 struct Magnitude {
   int exponent = 0;
-  SvdStatus status;
+  SvdStatus status = {};
 
-  explicit Magnitude(const MatrixView<const T>& a) {
+  /// Finds them on all cores.
+  static Magnitude of(const MatrixView<const T>& a) {
     struct Found {
       real_t<T> largest = 0;  // of a part of complex numbers
       index_t row = -1;
@@ -37,13 +38,15 @@ struct Magnitude {
         columns[static_cast<std::size_t>(j)] = found;
       }
     });
+    Magnitude result;
     real_t<T> largest = 0;
     for (index_t j = 0; j < a.cols; ++j) {
       const Found& found = columns[static_cast<std::size_t>(j)];
-      if (found.row >= 0 && status.ok()) status = {SvdStatus::Verdict::not_finite, found.row, j};
+      if (found.row >= 0 && result.status.ok()) result.status = {SvdStatus::Verdict::not_finite, found.row, j};
       largest = std::max(largest, found.largest);
     }
-    if (status.ok() && largest > 0) exponent = std::ilogb(largest);
+    if (result.status.ok() && largest > 0) result.exponent = std::ilogb(largest);
+    return result;
   }
 };
 
@@ -53,9 +56,9 @@ struct ScaledTall {
   HostMatrix<T> a;
   bool transposed;
   int exponent;
-  SvdStatus status;
+  SvdStatus status = {};
 
-  explicit ScaledTall(const MatrixView<const T>& given) : ScaledTall(given, Magnitude<T>(given)) {}
+  explicit ScaledTall(const MatrixView<const T>& given) : ScaledTall(given, Magnitude<T>::of(given)) {}
   ScaledTall(const MatrixView<const T>& given, const Magnitude<T>& size)
       : a(std::max(given.rows, given.cols), std::min(given.rows, given.cols)),
         transposed(given.rows < given.cols),

@@ -2,9 +2,9 @@
 
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
-#include <tesela/tiles/host_matrix.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
+#include <tesela/runtime/scalar.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace tesela::detail {
@@ -13,44 +13,33 @@ namespace tesela::detail {
 template <class T>
 class TallFactors {
  public:
-  TallFactors(Graph& g, HostMatrix<T> a)
-      : a_(std::move(a)),
-        tile_(is_complex<T> ? qr_tile(workers_for<T>(g.runtime()), a_.rows(), a_.cols())
-                            : qr_tile(g.runtime(), a_.rows(), a_.cols())),
-        A_(TileMatrix<T>::map(g.runtime(), a_.data(), a_.rows(), a_.cols(), a_.ld(), tile_)),
-        factors_(qr(g, A_)) {}
+  /// Inserts the factorization, which overwrites A, in tiles of tile().
+  TallFactors(Graph& g, TileMatrix<T> A) : A_(std::move(A)), factors_(qr(g, A_)), gpus_(on_gpus(g)) {}
 
-  /// Returns R, n x n. Waits.
-  HostMatrix<T> triangle(Graph& g) {
-    const index_t n = a_.cols();
-    g.wait();
-    A_.bring_home();
-    auto r = HostMatrix<T>::zeros(n, n);
-    for (index_t j = 0; j < n; ++j) std::copy_n(&a_(0, j), j + 1, &r(0, j));
-    return r;
+  /// Returns the tiles of A.
+  static TileShape tile(const Runtime& runtime, Shape a) { return qr_tile(runtime, a.rows, a.cols, is_complex<T>); }
+  index_t rows() const { return A_.m(); }
+
+  /// Inserts and returns R, n x n, in these tiles.
+  TileMatrix<T> triangle(Graph& g, TileShape tile) const {
+    const index_t n = A_.n();
+    const TileMatrix<T> cut(g.runtime(), n, n, A_.tile_shape(), "R"), R(g.runtime(), n, n, tile, "A");
+    factors_.extract_r(g, cut);
+    rearrange(g, cut, {.on_gpus = gpus_}, R);
+    return R;
   }
-  /// Returns Q [X 0; 0 I] with `columns` columns. Waits.
-  HostMatrix<T> times(Graph& g, const HostMatrix<T>& x, index_t columns) {
-    const index_t m = a_.rows(), n = a_.cols();
-    auto product = HostMatrix<T>::zeros(m, columns);
-    for (index_t j = 0; j < columns; ++j)
-      if (j < x.cols())
-        std::copy_n(&x(0, j), n, &product(0, j));
-      else
-        product(j, j) = 1;
-    if (columns == 0) return product;
-    const auto C = TileMatrix<T>::map(g.runtime(), product.data(), m, columns, product.ld(), {tile_.mb, tile_.nb}, "U");
+  /// Inserts C = Q [X 0; 0 I] for C in tiles of tile().
+  void multiply(Graph& g, const TileMatrix<T>& X, const TileMatrix<T>& C) const {
+    rearrange(g, X, {.padded = true, .on_gpus = gpus_}, C);
     factors_.apply(g, Side::left, Op::none, C);
-    g.wait();
-    C.bring_home();
-    return product;
   }
 
  private:
-  HostMatrix<T> a_;
-  TileShape tile_;
+  static bool on_gpus(const Graph& g) { return product_workers<T>(g.runtime()).gpus > 0; }
+
   TileMatrix<T> A_;
   QrFactorization<T> factors_;
+  bool gpus_;
 };
 
 }  // namespace tesela::detail

@@ -19,7 +19,7 @@ void BidiagonalLeaf::cpu(const Args& args, In<double> b, Out<double> values, Out
     }
   std::vector<double> e(&b(0, 1), &b(0, 1) + n);
   std::copy_n(&b(0, 0), n, values.data);
-  const int failed = lapack::lasdq(args.extra == 1, n, values.data, e.data(), left.data, left.ld, right.data, right.ld);
+  const int failed = lapack::lasd0(args.extra == 1, n, values.data, e.data(), left.data, left.ld, right.data, right.ld);
   for (index_t j = 0; j < n + args.extra; ++j)
     for (index_t i = 0; i < j; ++i) std::swap(right(i, j), right(j, i));
   if (failed != 0 && *info.data == 0) *info.data = std::max(1, failed);

@@ -12,10 +12,10 @@ namespace tesela::kernels {
 // < …: its squares solve 1 + sum z(i)^2 / (d(i)^2 - x^2) = 0. The tiles are as for the eigenproblem's kernels
 // (codelets/eigen/secular.hpp), but distances are between squares: root^2 = pole^2 + distance.
 
-/// Computes all values of a small bidiagonal matrix and its vectors by implicit QR steps (LAPACK lasdq).
+/// Computes all values of a small bidiagonal matrix and its vectors by divide and conquer on a core (LAPACK lasd0).
 ///
 /// b        n x 2: diagonal, and super-diagonal with n - 1 + extra entries.
-/// values   n x 1, descending.
+/// values   n x 1, in any order.
 /// left     (n + extra) x (n + extra), as above; column j belongs to value j.
 /// right    the same.
 /// info     1 + the row where it did not converge.

@@ -1,4 +1,5 @@
 #include <tesela/codelets/qr/internal/qr_panel.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 
 #include <cuda_runtime.h>
 
@@ -6,11 +7,12 @@
 #include <cmath>
 #include <limits>
 
-// Factors panels of up to 32 columns in registers. A panel is spread over one thread block per 512 rows (double) and
-// stays in their registers from its first column to its last. Each column needs one exchange between the blocks: the
-// dot products of its tail with every other column, finished or not, in one sum. They determine its norm, the update of
-// the columns to its right, and its column of T (from V^T v). The exchanged numbers carry their epoch, so that a
-// polling thread sees a number as soon as it arrives, without a barrier.
+// Factors panels of up to 32 columns in registers. A panel is spread over one thread block per 512 rows (double; 256
+// rows if complex) and stays in their registers from its first column to its last. Each column needs one exchange
+// between the blocks: the dot products of its tail with every other column, finished or not, in one sum. They determine
+// its norm, the update of the columns to its right, and its column of T (from V^T v). The exchanged numbers carry their
+// epoch, so that a polling thread sees a number as soon as it arrives, without a barrier. The parts of complex numbers
+// are exchanged as two numbers.
 
 namespace tesela::kernels {
 namespace {
@@ -46,10 +48,68 @@ __device__ double value_of(const Packet& q) {
   return __hiloint2double(static_cast<int>(q.high), static_cast<int>(q.low));
 }
 
-__device__ double wait_for(const Packet* p, unsigned epoch) {
-  Packet q = load(p);
-  while (!arrived(q, epoch)) q = load(p);
-  return value_of(q);
+/// The numbers in which T's are summed and exchanged: double, or its complex numbers.
+template <class T>
+using wide_t = std::conditional_t<is_complex<T>, DeviceComplex<double>, double>;
+
+/// Packets of one such number.
+template <class S>
+constexpr int parts = is_complex<S> ? 2 : 1;
+
+/// Returns x with parts in double precision.
+template <class T>
+__device__ wide_t<T> widened(T x) {
+  if constexpr (is_complex<T>)
+    return {static_cast<double>(x.re), static_cast<double>(x.im)};
+  else
+    return static_cast<double>(x);
+}
+
+/// Returns x with parts in T's precision.
+template <class T>
+__device__ T narrowed(wide_t<T> x) {
+  if constexpr (is_complex<T>)
+    return {static_cast<real_t<T>>(x.re), static_cast<real_t<T>>(x.im)};
+  else
+    return static_cast<T>(x);
+}
+
+template <class S>
+__device__ void publish_number(Packet* p, S value, unsigned epoch) {
+  if constexpr (is_complex<S>) {
+    publish(p, value.re, epoch);
+    publish(p + 1, value.im, epoch);
+  } else {
+    publish(p, value, epoch);
+  }
+}
+
+/// The packets of one number.
+template <class S>
+struct Received {
+  Packet part[parts<S>];
+  __device__ void load_from(const Packet* p) {
+#pragma unroll
+    for (int i = 0; i < parts<S>; ++i) part[i] = load(p + i);
+  }
+  __device__ S wait(const Packet* p, unsigned epoch) {
+#pragma unroll
+    for (int i = 0; i < parts<S>; ++i)
+      while (!arrived(part[i], epoch)) part[i] = load(p + i);
+    if constexpr (is_complex<S>)
+      return {value_of(part[0]), value_of(part[1])};
+    else
+      return value_of(part[0]);
+  }
+};
+
+/// Returns the number of the warp's first lane.
+template <class S>
+__device__ S from_first_lane(S x) {
+  if constexpr (is_complex<S>)
+    return {__shfl_sync(whole_warp, x.re, 0), __shfl_sync(whole_warp, x.im, 0)};
+  else
+    return __shfl_sync(whole_warp, x, 0);
 }
 
 struct Sum {
@@ -64,27 +124,35 @@ struct Max {
   static constexpr double neutral = 0;
   template <class T>
   __device__ static T combine(T a, T b) {
-    return a > b ? a : b;
+    if constexpr (is_complex<T>)  // of the parts
+      return {a.re > b.re ? a.re : b.re, a.im > b.im ? a.im : b.im};
+    else
+      return a > b ? a : b;
   }
 };
 
 /// Exchange space of the threads of a block and of the blocks: two turns, so that nobody overwrites a number that
 /// another thread still polls.
+template <class S>
 struct Exchange {
-  double partial[warps][panel_columns];
-  double gathered[warps][panel_columns];
-  double pivot[2][panel_columns];               // the pivot row, in two turns: no barrier ends a step
-  double2 broadcast[warps][panel_columns / 2];  // one copy per warp, which saves a barrier
+  S partial[warps][panel_columns];
+  S gathered[warps][panel_columns];
+  S pivot[2][panel_columns];                      // the pivot row, in two turns: no barrier ends a step
+  alignas(16) S broadcast[warps][panel_columns];  // one copy per warp, which saves a barrier
 };
 
-__device__ Packet* sums_of(Packet* packets, unsigned epoch) { return packets + epoch % 2 * max_blocks * panel_columns; }
+template <class S>
+__device__ Packet* sums_of(Packet* packets, unsigned epoch) {
+  return packets + epoch % 2 * max_blocks * panel_columns * parts<S>;
+}
+template <class S>
 __device__ Packet* row_of(Packet* packets, unsigned epoch) {
-  return packets + (2 * max_blocks + epoch % 2) * panel_columns;
+  return packets + (2 * max_blocks + epoch % 2) * panel_columns * parts<S>;
 }
 
-template <class Op>
-__device__ double combine_warps(const double (&of_warp)[warps][panel_columns], int lane) {
-  double c[warps];
+template <class Op, class S>
+__device__ S combine_warps(const S (&of_warp)[warps][panel_columns], int lane) {
+  S c[warps];
 #pragma unroll
   for (int w = 0; w < warps; ++w) c[w] = of_warp[w][lane];
 #pragma unroll
@@ -94,29 +162,36 @@ __device__ double combine_warps(const double (&of_warp)[warps][panel_columns], i
   return c[0];
 }
 
+/// Combines two numbers of each of two lanes: returns the first one in the lower lane.
+template <int H, class Op, class T>
+__device__ T combine_two(T low, T high, int lane) {
+  const bool upper = (lane & H) != 0;
+  const T received = shuffle_xor(upper ? low : high, H);
+  return Op::combine(upper ? high : low, received);
+}
+
 /// Combines pairs of lanes and halves the numbers per lane, for H and all smaller powers of two: lane l ends with index
 /// l (mod 2 H) in s[0].
 template <int H, class Op, class T, int W>
 __device__ void combine_lanes(T (&s)[W], int lane) {
-  const bool upper = (lane & H) != 0;
 #pragma unroll
   for (int k = 0; k < H; ++k) {
     const T low = s[k], high = s[k + H];  // named, because a choice between array elements would go through memory
-    const T received = __shfl_xor_sync(whole_warp, upper ? low : high, H);
-    s[k] = Op::combine(upper ? high : low, received);
+    s[k] = combine_two<H, Op>(low, high, lane);
   }
   if constexpr (H > 1) combine_lanes<H / 2, Op>(s, lane);
 }
 
 /// Combines s[l] over all threads of all blocks; lane l of every warp returns the result for l. If pivot_block >= 0,
-/// all blocks also receive x.pivot of that block.
-template <int W, class Op, class T>
-__device__ double reduce(T (&s)[W], Exchange& x, Packet* packets, unsigned epoch, int pivot_block) {
+/// all blocks also receive x.pivot of that block. If N is W / 2, combine_two<W / 2> has made s.
+template <int W, class Op, class T, int N>
+__device__ wide_t<T> reduce(T (&s)[N], Exchange<wide_t<T>>& x, Packet* packets, unsigned epoch, int pivot_block) {
+  using S = wide_t<T>;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  combine_lanes<W / 2, Op>(s, lane);
-  double mine = static_cast<double>(s[0]);
+  combine_lanes<N / 2, Op>(s, lane);
+  S mine = widened(s[0]);
 #pragma unroll
-  for (int h = W; h < 32; h *= 2) mine = Op::combine(mine, __shfl_xor_sync(whole_warp, mine, h));
+  for (int h = W; h < 32; h *= 2) mine = Op::combine(mine, shuffle_xor(mine, h));
 
   x.partial[warp][lane] = mine;
   __syncthreads();
@@ -126,59 +201,84 @@ __device__ double reduce(T (&s)[W], Exchange& x, Packet* packets, unsigned epoch
     __syncthreads();
     return mine;
   }
-  Packet* const sums = sums_of(packets, epoch);
-  if (warp == 0) publish(sums + block * panel_columns + lane, combine_warps<Op>(x.partial, lane), epoch);
-  if (warp == 1 && block == pivot_block) publish(row_of(packets, epoch) + lane, x.pivot[epoch % 2][lane], epoch);
+  const auto packets_of = [&](int b) { return sums_of<S>(packets, epoch) + (b * panel_columns + lane) * parts<S>; };
+  Packet* const row = row_of<S>(packets, epoch) + lane * parts<S>;
+  if (warp == 0) publish_number(packets_of(block), combine_warps<Op>(x.partial, lane), epoch);
+  if (warp == 1 && block == pivot_block) publish_number(row, x.pivot[epoch % 2][lane], epoch);
   // Polls several numbers at once; the order in which they are combined does not depend on their arrival.
-  constexpr int at_once = 8;
-  mine = Op::neutral;
+  constexpr int at_once = 8 / parts<S>;
+  mine = S(Op::neutral);
   for (int b0 = warp; b0 < blocks; b0 += at_once * warps) {
-    Packet q[at_once];
+    Received<S> q[at_once];
 #pragma unroll
     for (int u = 0; u < at_once; ++u)
-      if (b0 + u * warps < blocks) q[u] = load(sums + (b0 + u * warps) * panel_columns + lane);
+      if (b0 + u * warps < blocks) q[u].load_from(packets_of(b0 + u * warps));
 #pragma unroll
     for (int u = 0; u < at_once; ++u)
-      if (b0 + u * warps < blocks) {
-        const Packet* p = sums + (b0 + u * warps) * panel_columns + lane;
-        while (!arrived(q[u], epoch)) q[u] = load(p);
-        mine = Op::combine(mine, value_of(q[u]));
-      }
+      if (b0 + u * warps < blocks) mine = Op::combine(mine, q[u].wait(packets_of(b0 + u * warps), epoch));
   }
-  if (warp == warps - 1 && pivot_block >= 0 && block != pivot_block)
-    x.pivot[epoch % 2][lane] = wait_for(row_of(packets, epoch) + lane, epoch);
+  if (warp == warps - 1 && pivot_block >= 0 && block != pivot_block) {
+    Received<S> q;
+    q.load_from(row);
+    x.pivot[epoch % 2][lane] = q.wait(row, epoch);
+  }
   x.gathered[warp][lane] = mine;
   __syncthreads();
   return combine_warps<Op>(x.gathered, lane);
 }
 
-/// Computes T's columns from tau and V^T V, one lane per row: T(0:j, j) = -tau_j T(0:j, 0:j) (V^T v_j).
-template <class T, int W>
-__device__ void write_block_factor(const Panel<T>& p, int steps, const double (&gram)[panel_columns][panel_columns + 1],
-                                   const double (&tau)[panel_columns], int lane) {
-  double row[W];
+/// Computes T's columns from tau and V^H V, one lane per row: T(0:j, j) = -tau_j T(0:j, 0:j) (V^H v_j).
+template <class T, int W, class S>
+__device__ void write_block_factor(const Panel<T>& p, int steps, const S (&gram)[panel_columns][panel_columns + 1],
+                                   const S (&tau)[panel_columns], int lane) {
+  S row[W];
 #pragma unroll
   for (int j = 0; j < W; ++j) {
-    double sum = 0;
+    S sum = 0;
 #pragma unroll
-    for (int k = 0; k < j; ++k) sum += row[k] * gram[k][j];
-    row[j] = lane < j ? -tau[j] * sum : lane == j ? tau[j] : 0.0;
-    if (lane < steps && j < steps) p.t[lane + j * p.ldt] = static_cast<T>(row[j]);
+    for (int k = 0; k < j; ++k) sum = plus_product(sum, row[k], gram[k][j]);
+    row[j] = lane < j ? -tau[j] * sum : lane == j ? tau[j] : S(0);
+    if (lane < steps && j < steps) p.t[lane + j * p.ldt] = narrowed<T>(row[j]);
   }
 }
 
 /// Columns with a smaller norm get a finer unit, because squares of subnormal numbers are missing in the norm. Three
 /// steps of it reach the smallest number.
 template <class T>
-constexpr double vanishing = sizeof(T) == 4 ? 0x1p-40 : 0x1p-480;
+constexpr double vanishing = sizeof(real_t<T>) == 4 ? 0x1p-40 : 0x1p-480;
+
+/// A Householder reflector that maps a column to beta e1: tau, and the factor of the column's tail.
+template <class S>
+struct Reflector {
+  S beta, tau, scale;
+};
+
+/// Returns the reflector of a column with pivot alpha, whose tail has the squared norm `squares`; norm2: the same with
+/// alpha.
+__device__ inline Reflector<double> make_reflector(double alpha, double squares, double norm2) {
+  if (squares == 0) return {alpha, 0, 0};
+  const double inverse = rsqrt(norm2), norm = norm2 * inverse;
+  return {-copysign(norm, alpha),
+          1 + fabs(alpha) * inverse,                   // (beta - alpha) / beta
+          copysign(1 / (fabs(alpha) + norm), alpha)};  // 1 / (alpha - beta)
+}
+__device__ inline Reflector<DeviceComplex<double>> make_reflector(DeviceComplex<double> alpha, double squares,
+                                                                  double norm2) {
+  if (squares == 0 && alpha.im == 0) return {alpha, 0, 0};  // as LAPACK's larfg
+  const double inverse = rsqrt(norm2), norm = norm2 * inverse;
+  return {-copysign(norm, alpha.re),
+          {1 + fabs(alpha.re) * inverse, alpha.im * copysign(inverse, alpha.re)},
+          reciprocal(DeviceComplex<double>(alpha.re + copysign(norm, alpha.re), alpha.im))};
+}
 
 /// Factors W columns with R rows per thread.
 template <class T, int W, int R>
 __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* packets, unsigned epoch) {
-  __shared__ Exchange x;
+  using S = wide_t<T>;
+  __shared__ Exchange<S> x;
   __shared__ double unit[panel_columns], inverse_unit[panel_columns];  // each column is kept in units of a power of two
-  __shared__ double top[panel_columns][panel_columns + 1];             // R, unless trapezoid
-  __shared__ double gram[panel_columns][panel_columns + 1], taus[panel_columns];
+  __shared__ S top[panel_columns][panel_columns + 1];                  // R, unless trapezoid
+  __shared__ S gram[panel_columns][panel_columns + 1], taus[panel_columns];
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int cols = static_cast<int>(p.cols);
   const bool stacked = p.form != PanelForm::trapezoid;
@@ -195,8 +295,7 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
       a[r][l] = counts ? p.a[row(r) + l * p.lda] : T(0);
     }
   if (stacked)
-    for (int l = warp; l < cols; l += warps)
-      top[lane][l] = lane <= l ? static_cast<double>(p.r[lane + l * p.ldr]) : 0.0;
+    for (int l = warp; l < cols; l += warps) top[lane][l] = lane <= l ? widened(p.r[lane + l * p.ldr]) : S(0);
 
   {  // scales so that no square overflows or vanishes; V and T do not change
     T s[W];
@@ -204,11 +303,11 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
     for (int l = 0; l < W; ++l) {
       s[l] = T(0);
 #pragma unroll
-      for (int r = 0; r < R; ++r) s[l] = Max::combine(s[l], static_cast<T>(fabs(a[r][l])));
+      for (int r = 0; r < R; ++r) s[l] = Max::combine(s[l], T(device_largest_part(a[r][l])));
     }
-    double largest = reduce<W, Max>(s, x, packets, ++epoch, -1);
+    double largest = device_real(reduce<W, Max>(s, x, packets, ++epoch, -1));
     if (stacked && lane < cols)
-      for (int i = 0; i <= lane; ++i) largest = Max::combine(largest, fabs(top[i][lane]));
+      for (int i = 0; i <= lane; ++i) largest = Max::combine(largest, device_largest_part(top[i][lane]));
     int e = 0;
     if (largest > 0 && largest < HUGE_VAL) frexp(largest, &e);
     e = e > 1000 ? 1000 : e < -1000 ? -1000 : e;
@@ -222,7 +321,7 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
   for (int l = 0; l < W; ++l) {
     const double inverse = inverse_unit[l];
 #pragma unroll
-    for (int r = 0; r < R; ++r) a[r][l] = static_cast<T>(static_cast<double>(a[r][l]) * inverse);
+    for (int r = 0; r < R; ++r) a[r][l] = narrowed<T>(widened(a[r][l]) * inverse);
   }
   if (stacked)
     for (int l = warp; l < cols; l += warps) top[lane][l] *= inverse_unit[l];
@@ -232,61 +331,73 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
   for (int j = 0; j < steps; ++j) {
     const int pivot = stacked ? -1 : j;
     T tail[R];
-    double dot, p_l, alpha, squares, norm2;
+    S dot, p_l, alpha;
+    double squares, norm2;
     for (int finer = 0;; ++finer) {
       ++epoch;
-      T s[W];
+      T s[is_complex<T> ? W / 2 : W];
 #pragma unroll
       for (int r = 0; r < R; ++r) tail[r] = row(r) > pivot ? a[r][0] : T(0);
+      const auto product = [&](int l) {
+        T sum = device_conj(tail[0]) * a[0][l];
 #pragma unroll
-      for (int l = 0; l < W; ++l) {
-        s[l] = tail[0] * a[0][l];
+        for (int r = 1; r < R; ++r) sum = plus_product(sum, device_conj(tail[r]), a[r][l]);
+        return sum;
+      };
+      if constexpr (is_complex<T>) {  // registers suffice for half of the products
 #pragma unroll
-        for (int r = 1; r < R; ++r) s[l] += tail[r] * a[r][l];
+        for (int l = 0; l < W / 2; ++l) s[l] = combine_two<W / 2, Sum>(product(l), product(l + W / 2), lane);
+      } else {
+#pragma unroll
+        for (int l = 0; l < W; ++l) s[l] = product(l);
       }
       if (stacked) {
-        if (warp == 0) x.pivot[epoch % 2][lane] = lane < W - j && j + lane < cols ? top[j][j + lane] : 0.0;
+        if (warp == 0) x.pivot[epoch % 2][lane] = lane < W - j && j + lane < cols ? top[j][j + lane] : S(0);
       } else if (first == pivot) {  // pivot < 32 <= threads: always a thread's first row, in block 0
 #pragma unroll
-        for (int l = 0; l < W; ++l) x.pivot[epoch % 2][l] = static_cast<double>(a[0][l]);
+        for (int l = 0; l < W; ++l) x.pivot[epoch % 2][l] = widened(a[0][l]);
       }
       dot = reduce<W, Sum>(s, x, packets, epoch, stacked ? -1 : 0);
-      p_l = lane < W ? x.pivot[epoch % 2][lane] : 0.0;
-      alpha = __shfl_sync(whole_warp, p_l, 0), squares = __shfl_sync(whole_warp, dot, 0);
-      norm2 = alpha * alpha + squares;
+      p_l = lane < W ? x.pivot[epoch % 2][lane] : S(0);
+      alpha = from_first_lane(p_l), squares = __shfl_sync(whole_warp, device_real(dot), 0);
+      norm2 = device_real(device_conj(alpha) * alpha) + squares;
       if (!(norm2 < vanishing<T> * vanishing<T>) || finer == 3) break;
 
         // Only rounding errors remain of a column that depends on others: repeat in a finer unit, because its reflector
         // would not be orthogonal otherwise.
 #pragma unroll
       for (int r = 0; r < R; ++r)  // values above the pivot are unused and could overflow
-        a[r][0] = row(r) >= pivot ? a[r][0] * static_cast<T>(1 / vanishing<T>) : T(0);
+        a[r][0] = row(r) >= pivot ? a[r][0] * static_cast<real_t<T>>(1 / vanishing<T>) : T(0);
       if (stacked && thread == 0) top[j][j] *= 1 / vanishing<T>;  // the same thread reads it next
       if (warp == 1 && lane == 0) unit[j] *= vanishing<T>;
     }
-    double beta = alpha, tau = 0, scale = 0;
-    if (squares != 0) {
-      const double inverse = rsqrt(norm2), norm = norm2 * inverse;
-      beta = -copysign(norm, alpha);
-      tau = 1 + fabs(alpha) * inverse;                    // (beta - alpha) / beta
-      scale = copysign(1 / (fabs(alpha) + norm), alpha);  // 1 / (alpha - beta)
-    }
-    const double w = p_l + scale * dot;  // v^T a_l, and for finished columns v_l^T v
-    const double f = lane > 0 && lane < W - j ? tau * w : 0.0;
-    reinterpret_cast<double*>(x.broadcast[warp])[lane] = f;
+    const auto [beta, tau, scale] = make_reflector(alpha, squares, norm2);
+    const S w = plus_product(p_l, device_conj(scale), dot);  // v^H a_l, and for finished columns v^H v_l
+    const S f = lane > 0 && lane < W - j ? device_conj(tau) * w : S(0);
+    x.broadcast[warp][lane] = f;
     __syncwarp();
 
     T v[R];
 #pragma unroll
     for (int r = 0; r < R; ++r)
-      v[r] = row(r) > pivot ? static_cast<T>(scale * static_cast<double>(tail[r])) : T(row(r) == pivot ? 1 : 0);
+      v[r] = row(r) > pivot ? narrowed<T>(scale * widened(tail[r])) : T(row(r) == pivot ? 1 : 0);
+    const auto shift = [&](int r, int l, S factor) { a[r][l - 1] = minus_product(a[r][l], v[r], narrowed<T>(factor)); };
+    if constexpr (is_complex<T>) {
 #pragma unroll
-    for (int l = 0; l < W; l += 2) {
-      const double2 two = x.broadcast[warp][l / 2];
+      for (int l = 1; l < W; ++l) {
+        const S one = x.broadcast[warp][l];
 #pragma unroll
-      for (int r = 0; r < R; ++r) {
-        if (l > 0) a[r][l - 1] = a[r][l] - v[r] * static_cast<T>(two.x);
-        a[r][l] = a[r][l + 1] - v[r] * static_cast<T>(two.y);
+        for (int r = 0; r < R; ++r) shift(r, l, one);
+      }
+    } else {
+#pragma unroll
+      for (int l = 0; l < W; l += 2) {
+        const double2 two = reinterpret_cast<const double2*>(x.broadcast[warp])[l / 2];
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+          if (l > 0) shift(r, l, two.x);
+          shift(r, l + 1, two.y);
+        }
       }
     }
 #pragma unroll
@@ -302,8 +413,8 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
       T* const r_row = stacked ? p.r + j : p.a + j;
       const index_t ld = stacked ? p.ldr : p.lda;
       if (lane < W - j && j + lane < cols)
-        r_row[(j + lane) * ld] = static_cast<T>((lane == 0 ? beta : p_l - f) * unit[j + lane]);
-      if (lane >= W - j && lane < W) gram[lane - (W - j)][j] = w;
+        r_row[(j + lane) * ld] = narrowed<T>((lane == 0 ? beta : p_l - f) * unit[j + lane]);
+      if (lane >= W - j && lane < W) gram[lane - (W - j)][j] = device_conj(w);
       if (lane == 0) taus[j] = tau;
     }
     __syncwarp();
@@ -312,12 +423,30 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
   if (blockIdx.x == 0 && warp == 1) write_block_factor<T, W>(p, steps, gram, taus, lane);
 }
 
-template <class T, int W, int R>
+/// Rows per thread of a panel of w columns: as many as its registers hold.
+template <class T>
+constexpr int rows_per_thread(int w) {
+  return 512 / w / static_cast<int>(sizeof(T));
+}
+
+template <int W, class T>
 int launch(CUstream_st* stream, const Panel<T>& panel, Packet* packets, unsigned epoch) {
+  constexpr int R = rows_per_thread<T>(W);
   const index_t blocks = std::max<index_t>(1, ceil_div(panel.rows, threads * R));
-  Panel<T> p = panel;
+  Panel<device_t<T>> p{panel.form,
+                       panel.rows,
+                       panel.cols,
+                       device_pointer(panel.a),
+                       panel.lda,
+                       device_pointer(panel.r),
+                       panel.ldr,
+                       panel.above,
+                       device_pointer(panel.v),
+                       panel.ldv,
+                       device_pointer(panel.t),
+                       panel.ldt};
   void* arguments[] = {&p, &packets, &epoch};
-  const auto* kernel = reinterpret_cast<const void*>(&panel_kernel<T, W, R>);
+  const auto* kernel = reinterpret_cast<const void*>(&panel_kernel<device_t<T>, W, R>);
   const dim3 grid(static_cast<unsigned>(blocks)), block(threads);
   // Cooperative launch, because the blocks wait for each other and must all run at once.
   return blocks == 1 ? cudaLaunchKernel(kernel, grid, block, arguments, 0, stream)
@@ -336,7 +465,7 @@ index_t resident_blocks() {
 /// Returns the rows of w columns that the registers of all blocks hold together.
 template <class T>
 index_t capacity(index_t w) {
-  return resident_blocks() * threads * (64 / w) * static_cast<index_t>(sizeof(double) / sizeof(T));
+  return resident_blocks() * threads * rows_per_thread<T>(static_cast<int>(w));
 }
 
 }  // namespace
@@ -348,30 +477,37 @@ index_t panel_width(index_t rows) {
   return 0;
 }
 
-std::size_t panel_exchange_bytes() { return (2 * max_blocks + 2) * panel_columns * sizeof(Packet); }
+template <class T>
+std::size_t panel_exchange_bytes() {
+  return (2 * max_blocks + 2) * panel_columns * parts<wide_t<device_t<T>>> * sizeof(Packet);
+}
 
 template <class T>
 int factor_panel(CUstream_st* stream, const Panel<T>& panel, void* exchange, unsigned& epoch) {
   const unsigned before = epoch;
   epoch += 4 * static_cast<unsigned>(panel.cols) + 1;  // at most
   auto* packets = static_cast<Packet*>(exchange);
-  constexpr int more = sizeof(double) / sizeof(T);  // a thread holds twice as many floats
   switch (panel_width<T>(panel.rows)) {
     case 32:
-      return launch<T, 32, 2 * more>(stream, panel, packets, before);
+      return launch<32>(stream, panel, packets, before);
     case 16:
-      return launch<T, 16, 4 * more>(stream, panel, packets, before);
+      return launch<16>(stream, panel, packets, before);
     case 8:
-      return launch<T, 8, 8 * more>(stream, panel, packets, before);
+      return launch<8>(stream, panel, packets, before);
     case 4:
-      return launch<T, 4, 16 * more>(stream, panel, packets, before);
+      return launch<4>(stream, panel, packets, before);
   }
   return static_cast<int>(cudaErrorInvalidValue);
 }
 
-template index_t panel_width<float>(index_t);
-template index_t panel_width<double>(index_t);
-template int factor_panel(CUstream_st*, const Panel<float>&, void*, unsigned&);
-template int factor_panel(CUstream_st*, const Panel<double>&, void*, unsigned&);
+#define TESELA_INSTANTIATE(T)                     \
+  template index_t panel_width<T>(index_t);       \
+  template std::size_t panel_exchange_bytes<T>(); \
+  template int factor_panel(CUstream_st*, const Panel<T>&, void*, unsigned&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

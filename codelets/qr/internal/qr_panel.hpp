@@ -37,6 +37,7 @@ template <class T>
 index_t panel_width(index_t rows);
 
 /// Returns the bytes through which a panel's thread blocks communicate.
+template <class T>
 std::size_t panel_exchange_bytes();
 
 /// Factors a panel by Householder reflectors, as LAPACK's geqrt2 and tpqrt2 define R, V and T. `exchange` must be zero

@@ -1,6 +1,6 @@
 #pragma once
 
-// cuBLAS with one name for float and double. Only for CUDA variants.
+// cuBLAS with one name for all element types. Only for CUDA variants.
 
 #include <tesela/host/by_type.hpp>
 #include <tesela/runtime/cuda_context.hpp>
@@ -8,17 +8,36 @@
 
 #include <cublas_v2.h>
 
+#include <complex>
+
 namespace tesela::cublas {
 
-inline cublasOperation_t to_cublas(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
+inline cublasOperation_t to_cublas(Op op) {
+  return op == Op::none ? CUBLAS_OP_N : op == Op::transpose ? CUBLAS_OP_T : CUBLAS_OP_C;
+}
+
+/// Returns a pointer to numbers in cuBLAS's types, which have the same bytes.
+template <class T>
+auto numbers(T* x) {
+  if constexpr (std::is_same_v<T, std::complex<float>>)
+    return reinterpret_cast<cuComplex*>(x);
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return reinterpret_cast<cuDoubleComplex*>(x);
+  else if constexpr (std::is_same_v<T, const std::complex<float>>)
+    return reinterpret_cast<const cuComplex*>(x);
+  else if constexpr (std::is_same_v<T, const std::complex<double>>)
+    return reinterpret_cast<const cuDoubleComplex*>(x);
+  else
+    return x;
+}
 
 /// Computes C = alpha op(A) op(B) + beta C; C is m x n, k the inner size. Returns a cublasStatus_t.
 template <class T>
 int gemm(cublasContext* handle, Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda,
          const T* b, index_t ldb, T beta, T* c, index_t ldc) {
   const cublasOperation_t a_op = to_cublas(op_a), b_op = to_cublas(op_b);
-  return by_type<T, cublasSgemm_v2_64, cublasDgemm_v2_64>(handle, a_op, b_op, m, n, k, &alpha, a, lda, b, ldb, &beta, c,
-                                                          ldc);
+  return by_type<T, cublasSgemm_v2_64, cublasDgemm_v2_64, cublasCgemm_v2_64, cublasZgemm_v2_64>(
+      handle, a_op, b_op, m, n, k, numbers(&alpha), numbers(a), lda, numbers(b), ldb, numbers(&beta), numbers(c), ldc);
 }
 
 /// Computes the same for `count` triples of matrices at constant distances in elements. Returns a cublasStatus_t.
@@ -37,8 +56,8 @@ template <class T>
 int solve(cublasContext* handle, cublasSideMode_t side, cublasFillMode_t half, Op op, cublasDiagType_t diagonal,
           index_t m, index_t n, const T* a, index_t lda, T* x, index_t ldx) {
   const T one = 1;
-  return by_type<T, cublasStrsm_v2_64, cublasDtrsm_v2_64>(handle, side, half, to_cublas(op), diagonal, m, n, &one, a,
-                                                          lda, x, ldx);
+  return by_type<T, cublasStrsm_v2_64, cublasDtrsm_v2_64, cublasCtrsm_v2_64, cublasZtrsm_v2_64>(
+      handle, side, half, to_cublas(op), diagonal, m, n, numbers(&one), numbers(a), lda, numbers(x), ldx);
 }
 
 /// Solves X = op(R)^-1 X, R upper triangular, X m x n. Returns a cublasStatus_t.
@@ -75,16 +94,17 @@ template <class T>
 int trmm(cublasContext* handle, Side side, Op op, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) {
   const T one = 1;
   const cublasSideMode_t from = side == Side::left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT;
-  return by_type<T, cublasStrmm_v2_64, cublasDtrmm_v2_64>(handle, from, CUBLAS_FILL_MODE_UPPER, to_cublas(op),
-                                                          CUBLAS_DIAG_NON_UNIT, m, n, &one, r, ldr, x, ldx, x, ldx);
+  return by_type<T, cublasStrmm_v2_64, cublasDtrmm_v2_64, cublasCtrmm_v2_64, cublasZtrmm_v2_64>(
+      handle, from, CUBLAS_FILL_MODE_UPPER, to_cublas(op), CUBLAS_DIAG_NON_UNIT, m, n, numbers(&one), numbers(r), ldr,
+      numbers(x), ldx, numbers(x), ldx);
 }
 
 /// Solves X = op(L)^-1 X, L unit lower triangular, X m x n. Returns a cublasStatus_t.
 template <class T>
 int solve_unit_lower(cublasContext* handle, Op op, index_t m, index_t n, const T* l, index_t ldl, T* x, index_t ldx) {
   if (n == 1)
-    return by_type<T, cublasStrsv_v2_64, cublasDtrsv_v2_64>(handle, CUBLAS_FILL_MODE_LOWER, to_cublas(op),
-                                                            CUBLAS_DIAG_UNIT, m, l, ldl, x, 1);
+    return by_type<T, cublasStrsv_v2_64, cublasDtrsv_v2_64, cublasCtrsv_v2_64, cublasZtrsv_v2_64>(
+        handle, CUBLAS_FILL_MODE_LOWER, to_cublas(op), CUBLAS_DIAG_UNIT, m, numbers(l), ldl, numbers(x), 1);
   return solve(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, op, CUBLAS_DIAG_UNIT, m, n, l, ldl, x, ldx);
 }
 
@@ -95,13 +115,15 @@ int solve_unit_lower_right(cublasContext* handle, index_t m, index_t n, const T*
                ldx);
 }
 
-/// Transposes: B = A^T, B m x n. Returns a cublasStatus_t.
+/// Transposes: B = op(A), A^T or A^H, B m x n. Returns a cublasStatus_t.
 template <class T>
-int transpose(cublasContext* handle, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb) {
+int transpose(cublasContext* handle, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb,
+              Op op = Op::transpose) {
   const T one = 1, zero = 0;
   // With beta = 0 the second matrix is not read, and B itself may be passed for it.
-  return by_type<T, cublasSgeam_64, cublasDgeam_64>(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, a, lda, &zero, b, ldb,
-                                                    b, ldb);
+  return by_type<T, cublasSgeam_64, cublasDgeam_64, cublasCgeam_64, cublasZgeam_64>(
+      handle, to_cublas(op), CUBLAS_OP_N, m, n, numbers(&one), numbers(a), lda, numbers(&zero), numbers(b), ldb,
+      numbers(b), ldb);
 }
 
 }  // namespace tesela::cublas

@@ -1,17 +1,20 @@
 #pragma once
 
 #include <tesela/codelets/support/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 
 #include <algorithm>
 #include <cmath>
 
-// L L^T or L D L^T of one symmetric tile on a GPU, without pivoting; only the lower triangle is read. One thread block
-// factors each diagonal square in its registers, one thread solves each row below, and products do everything else.
-// Internal to codelets/.
+// L L^H of a Hermitian tile or L D L^T of a symmetric one on a GPU, without pivoting; only the lower triangle is read.
+// One thread block factors each diagonal square in its registers, one thread solves each row below, and products do
+// everything else. Internal to codelets/.
 
 namespace tesela::kernels::factor {
 
-constexpr int width = 64;               // of a panel
+constexpr int width = 64;  // of a panel
+template <class T>
+constexpr int width_of = sizeof(T) == 16 ? 32 : width;  // the same for T: a thread has registers for one row
 constexpr index_t outer = 4 * width;    // number of columns after which the part to the right is updated
 constexpr index_t most_columns = 1024;  // of a product that updates, so that little is computed above the diagonal
 
@@ -23,6 +26,8 @@ __device__ bool divides(T inverse) {
 }
 
 constexpr int edge = 16, per_thread = width / edge;
+template <class T>
+constexpr int per_thread_of = width_of<T> / edge;
 
 /// Adds to mass(i) the sum of l(i, k)^2 |d(k)| for the rows of a factored square.
 template <class T>
@@ -50,6 +55,8 @@ __device__ void add_mass(int w, const T (&s)[per_thread][per_thread], double* ma
 template <class T, bool root>
 __global__ void __launch_bounds__(edge* edge)
     square_kernel(int w, T* a, index_t lda, index_t first, double* said, index_t stride) {
+  using R = real_t<T>;
+  constexpr int width = width_of<T>, per_thread = per_thread_of<T>;
   __shared__ T columns[2][width];
   a += blockIdx.y * stride;
   said += blockIdx.y;
@@ -69,28 +76,31 @@ __global__ void __launch_bounds__(edge* edge)
       if (y == t)
         for (int p = 0; p < per_thread; ++p) column[x + edge * p] = s[p][q];
       __syncthreads();
-      const T pivot = column[k];
+      const R pivot = device_real(column[k]);
       if (root && !(pivot > 0 && isfinite(pivot))) {
         if (threadIdx.x == 0) *said = static_cast<double>(first + k + 1);
         return;
       }
-      const T inverse = root ? rsqrt(pivot) : 1 / pivot;
+      const R inverse = root ? rsqrt(pivot) : 1 / pivot;
       const auto eliminate = [&](const auto& scaled) {
         T left[per_thread];
         for (int p = 0; p < per_thread; ++p) left[p] = root ? scaled(column[x + edge * p]) : column[x + edge * p];
 #pragma unroll
         for (int r = q; r < per_thread; ++r) {
           if (r == q && y <= t) continue;
-          const T right = scaled(column[y + edge * r]);
-          for (int p = 0; p < per_thread; ++p) s[p][r] -= left[p] * right;
+          const T right = device_conj(scaled(column[y + edge * r]));
+          for (int p = 0; p < per_thread; ++p) s[p][r] = minus_product(s[p][r], left[p], right);
         }
         if (y == t)
           for (int p = 0; p < per_thread; ++p)
-            s[p][q] = x + edge * p == k && !root ? pivot : scaled(column[x + edge * p]);
+            if (x + edge * p == k && (!root || is_complex<T>))
+              s[p][q] = T(root ? pivot * inverse : pivot);
+            else
+              s[p][q] = scaled(column[x + edge * p]);
       };
       if (root || divides(inverse))
         eliminate([&](T value) { return value * inverse; });
-      else
+      else if constexpr (!root)
         eliminate([&](T value) { return value / pivot; });
     }
   for (int q = 0; q < per_thread; ++q)
@@ -103,26 +113,28 @@ __global__ void __launch_bounds__(edge* edge)
 
 constexpr int rows_at_once = 128;
 
-/// Replaces the m rows of A below a factored square L by A L^-T, one thread per row. For L D L^T the transposed result
+/// Replaces the m rows of A below a factored square L by A L^-H, one thread per row. For L D L^T the transposed result
 /// is written to `above`, A becomes the result times D^-1, and the rows' mass grows.
 template <class T, bool root>
 __global__ void __launch_bounds__(rows_at_once)
     rows_kernel(index_t m, int w, const T* square, T* a, index_t lda, T* above, double* mass, index_t stride) {
+  using R = real_t<T>;
+  constexpr int width = width_of<T>;
   __shared__ __align__(16) T l[width][width];
-  __shared__ T pivots[width], inverses[width];
+  __shared__ R pivots[width], inverses[width];
   square += blockIdx.y * stride;
   for (int e = threadIdx.x; e < width * width; e += rows_at_once) {
     const int k = e / width, j = e % width;
-    l[k][j] = j < w && k < j ? square[j + k * lda] : T(0);
+    l[k][j] = j < w && k < j ? device_conj(square[j + k * lda]) : T(0);
   }
   bool good = true;
   if (threadIdx.x < width) {
     const int k = threadIdx.x;
-    pivots[k] = k < w ? square[k + k * lda] : T(1);
+    pivots[k] = k < w ? device_real(square[k + k * lda]) : R(1);
     inverses[k] = 1 / pivots[k];
     good = divides(inverses[k]);
   }
-  const bool products = __syncthreads_and(good);
+  [[maybe_unused]] const bool products = __syncthreads_and(good);
   const index_t row = blockIdx.x * index_t{rows_at_once} + threadIdx.x;
   if (row >= m) return;
   a += row + blockIdx.y * stride;
@@ -133,27 +145,27 @@ __global__ void __launch_bounds__(rows_at_once)
   for (int k = 0; k < width; ++k) {
     if (root) x[k] *= inverses[k];
 #pragma unroll
-    for (int j = k + 1; j < width; ++j) x[j] -= x[k] * l[k][j];
+    for (int j = k + 1; j < width; ++j) x[j] = minus_product(x[j], x[k], l[k][j]);
   }
-  if (root) {
+  if constexpr (root) {
 #pragma unroll
     for (int j = 0; j < width; ++j)
       if (j < w) a[j * lda] = x[j];
-    return;
-  }
-  double sum = 0;
+  } else {
+    double sum = 0;
 #pragma unroll
-  for (int j = 0; j < width; ++j) {
-    if (j >= w) continue;
-    above[j + row * lda] = x[j];
-    const T element = products ? x[j] * inverses[j] : x[j] / pivots[j];
-    a[j * lda] = element;
-    sum += fabs(static_cast<double>(x[j]) * static_cast<double>(element));
+    for (int j = 0; j < width; ++j) {
+      if (j >= w) continue;
+      above[j + row * lda] = x[j];
+      const T element = products ? x[j] * inverses[j] : x[j] / pivots[j];
+      a[j * lda] = element;
+      sum += fabs(static_cast<double>(x[j]) * static_cast<double>(element));
+    }
+    mass[row] += sum;
   }
-  mass[row] += sum;
 }
 
-/// Factors A = L L^T or L D L^T for the n x n matrix A; `said` is as in square_kernel, `first` belongs to A's first
+/// Factors A = L L^H or L D L^T for the n x n matrix A; `said` is as in square_kernel, `first` belongs to A's first
 /// row. For L D L^T the part above the diagonal is work space.
 template <class T, bool root>
 void tile(const CudaContext& context, index_t n, T* a, index_t lda, index_t first, double* said) {
@@ -161,21 +173,23 @@ void tile(const CudaContext& context, index_t n, T* a, index_t lda, index_t firs
   const auto update = [&](index_t row, index_t end, index_t from, index_t k) {  // columns row … end, rows from `row` on
     if (row >= end || row >= n) return;
     const T* const right = root ? at(row, from) : at(from, row);
-    context.check(cublas::gemm<T>(context.cublas(), Op::none, root ? Op::transpose : Op::none, n - row, end - row, k,
-                                  -1, at(row, from), lda, right, lda, 1, at(row, row), lda),
+    context.check(cublas::gemm<T>(context.cublas(), Op::none, root ? adjoint<T> : Op::none, n - row, end - row, k, -1,
+                                  at(row, from), lda, right, lda, 1, at(row, row), lda),
                   "cublas gemm");
   };
   for (index_t begin = 0; begin < n; begin += outer) {
     const index_t end = std::min(n, begin + outer);
-    for (index_t c = begin; c < end; c += width) {
-      const auto w = static_cast<int>(std::min<index_t>(width, end - c));
+    for (index_t c = begin; c < end; c += width_of<T>) {
+      const auto w = static_cast<int>(std::min<index_t>(width_of<T>, end - c));
       const index_t next = c + w;
-      square_kernel<T, root>
-          <<<1, edge * edge, 0, context.stream()>>>(w, at(c, c), lda, first + c, root ? said : said + c, 0);
+      device_t<T>* const square = device_pointer(at(c, c));
+      square_kernel<device_t<T>, root>
+          <<<1, edge * edge, 0, context.stream()>>>(w, square, lda, first + c, root ? said : said + c, 0);
       if (next < n)
-        rows_kernel<T, root>
+        rows_kernel<device_t<T>, root>
             <<<static_cast<unsigned>(ceil_div(n - next, rows_at_once)), rows_at_once, 0, context.stream()>>>(
-                n - next, w, at(c, c), at(next, c), lda, root ? nullptr : at(c, next), root ? nullptr : said + next, 0);
+                n - next, w, square, square + w, lda, root ? nullptr : device_pointer(at(c, next)),
+                root ? nullptr : said + next, 0);
       context.check(cudaGetLastError(), "factor");
       update(next, end, c, w);
     }

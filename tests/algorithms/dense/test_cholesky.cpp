@@ -128,7 +128,8 @@ void check_not_finite_b(Runtime& runtime) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions within the error bounds", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions within the error bounds", "", float, double,
+                           std::complex<float>, std::complex<double>) {
   check_all<TestType>(runtime, {0, 1, 2, 33, 64, 130, 301});
   check_minors<TestType>(runtime);
   check_not_finite_b<TestType>(runtime);
@@ -139,22 +140,14 @@ WORKERS_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions within the e
   check<TestType>(runtime, 1250, {480, 1250});
 }
 
-WORKERS_TEMPLATE_TEST_CASE("Cholesky of blocks one after the other finds R and solutions", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("Cholesky of blocks one after the other finds R and solutions", "", float, double,
+                           std::complex<float>, std::complex<double>) {
   for (const char* width : {"1", "2"}) {
     const test::Variable blocks("TESELA_BLOCK_COLUMNS", width);
     for (const index_t n : {0, 1, 16, 70, 150})
       for (const TileShape tile : {TileShape{16, 16}, {33, 33}, {16, 48}, {32, 1000}})
         check<TestType>(runtime, n, tile);
   }
-}
-
-CORES_TEMPLATE_TEST_CASE("Cholesky of Hermitian matrices finds R and solutions within the error bounds", "",
-                         std::complex<float>, std::complex<double>) {
-  check_all<TestType>(runtime, {0, 1, 2, 33, 64, 130});
-  check_minors<TestType>(runtime);
-  check_not_finite_b<TestType>(runtime);
-  const test::Variable blocks("TESELA_BLOCK_COLUMNS", "2");
-  for (const TileShape tile : {TileShape{16, 16}, {33, 33}, {16, 48}}) check<TestType>(runtime, 150, tile);
 }
 
 CORES_TEMPLATE_TEST_CASE("a diagonal that is not real is refused with its place", "", std::complex<float>,
@@ -178,7 +171,8 @@ TEST_CASE("Cholesky refuses matrices that it cannot factor") {
   CHECK_THROWS_AS(cholesky(g, TileMatrix<double>(runtime, 9, 9, {4, 2})), ArgumentError);
 }
 
-GPU_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions under a sanitizer", "[sanitize]", float, double) {
+GPU_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions under a sanitizer", "[sanitize]", float, double,
+                       std::complex<float>, std::complex<double>) {
   check<TestType>(runtime, 130, {70, 130});
   check<TestType>(runtime, 130, {70, 70});
 }
@@ -200,7 +194,10 @@ GPU_TEMPLATE_TEST_CASE("Cholesky with updates by residues finds R, solutions and
 TEST_CASE("Cholesky by tiles finds R and solutions on cores with one GPU, and with two", "[gpu]") {
   test::require_gpu();
   const auto all = [](Runtime& runtime) {
-    for (const TileShape tile : {TileShape{32, 301}, TileShape{48, 48}}) check<double>(runtime, 301, tile);
+    for (const TileShape tile : {TileShape{32, 301}, TileShape{48, 48}}) {
+      check<double>(runtime, 301, tile);
+      check<std::complex<double>>(runtime, 301, tile);
+    }
   };
   {
     Runtime mixed({.cpus = 2, .gpus = 1});

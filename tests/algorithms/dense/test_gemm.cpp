@@ -92,8 +92,19 @@ CORES_TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", 
 
 TEST_CASE("a task on complex numbers has another performance model than one on real numbers of its length") {
   CHECK(detail::task_key<kernels::Laset<double>>({}) != detail::task_key<kernels::Laset<std::complex<float>>>({}));
-  CHECK(detail::HasCuda<kernels::Gemm<double>>);
-  CHECK_FALSE(detail::HasCuda<kernels::Gemm<std::complex<double>>>);
+}
+
+GPU_TEMPLATE_TEST_CASE("gemm of complex matrices agrees with a long double product on a GPU", "", std::complex<float>,
+                       std::complex<double>) {
+  for (const auto& [m, n, k] : sizes)
+    for (const Op op_a : {Op::none, Op::transpose, Op::conjugate})
+      for (const Op op_b : {Op::none, Op::transpose, Op::conjugate})
+        for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {2.0, -3.0}, {0.0, 2.0}}) {
+          CAPTURE(m, n, k, op_a, op_b, alpha, beta);
+          CHECK(check_gemm<TestType>(runtime, {m, n}, k, {70, 80}, 33, op_a, op_b,
+                                     test::number<TestType>(alpha, alpha / 2),
+                                     test::number<TestType>(beta, -beta)) <= 1.0);
+        }
 }
 
 GPU_TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "", float, double) {

@@ -169,7 +169,8 @@ void check_subnormal(Runtime& runtime, bool solves) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("LU by tiles has small residuals and growth, and finds solutions", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("LU by tiles has small residuals and growth, and finds solutions", "", float, double,
+                           std::complex<float>, std::complex<double>) {
   check_all<TestType>(runtime, {0, 1, 2, 17, 33, 64, 130, 301});
   check_zeros<TestType>(runtime);
   check_strange<TestType>(runtime);
@@ -179,15 +180,8 @@ WORKERS_TEMPLATE_TEST_CASE("LU by tiles has small residuals and growth, and find
   check<TestType>(runtime, 1500, 700, Pivoting::none);
 }
 
-CORES_TEMPLATE_TEST_CASE("LU of complex matrices has small residuals and growth, and finds solutions", "",
-                         std::complex<float>, std::complex<double>) {
-  check_all<TestType>(runtime, {0, 1, 2, 17, 33, 64, 130});
-  check_zeros<TestType>(runtime);
-  check_strange<TestType>(runtime);
-}
-
 WORKERS_TEMPLATE_TEST_CASE("LU of blocks one after the other has small residuals and finds solutions", "", float,
-                           double) {
+                           double, std::complex<double>) {
   for (const char* width : {"1", "2"}) {
     const test::Variable blocks("TESELA_BLOCK_COLUMNS", width);
     for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
@@ -223,7 +217,8 @@ TEST_CASE("LU refuses matrices that it cannot factor") {
   CHECK_THROWS_AS(lu(g, TileMatrix<double>(runtime, 8, 8, {4, 4})), ArgumentError);
 }
 
-GPU_TEMPLATE_TEST_CASE("LU by tiles finds solutions under a sanitizer", "[sanitize]", float, double) {
+GPU_TEMPLATE_TEST_CASE("LU by tiles finds solutions under a sanitizer", "[sanitize]", float, double,
+                       std::complex<float>, std::complex<double>) {
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<TestType>(runtime, 130, 70, pivoting);
   check<TestType>(runtime, 600, 64, Pivoting::tournament);
 }
@@ -243,7 +238,10 @@ GPU_TEMPLATE_TEST_CASE("LU with updates by residues has small residuals and grow
 TEST_CASE("LU by tiles finds solutions on cores with one GPU, and with two", "[gpu]") {
   test::require_gpu();
   const auto all = [](Runtime& runtime) {
-    for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<double>(runtime, 301, 32, pivoting);
+    for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) {
+      check<double>(runtime, 301, 32, pivoting);
+      check<std::complex<double>>(runtime, 301, 32, pivoting);
+    }
   };
   {
     Runtime mixed({.cpus = 2, .gpus = 1});

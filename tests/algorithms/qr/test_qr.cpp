@@ -231,17 +231,20 @@ CORES_TEMPLATE_TEST_CASE("blocks of columns are factored one after the other", "
   }
 }
 
-GPU_TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "", float, double) {
+GPU_TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "", float, double, std::complex<float>,
+                       std::complex<double>) {
   check_every_tree_once(runtime, TestType(0));
 }
 
-TEMPLATE_TEST_CASE("every tree factors every shape on cores and GPUs together", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("every tree factors every shape on cores and GPUs together", "[gpu]", float, double,
+                   std::complex<double>) {
   test::require_gpu();
   Runtime runtime({.scheduler = "random"});
   check_every_tree_once(runtime, TestType(0));
 }
 
-WORKERS_TEMPLATE_TEST_CASE("narrow steps factor wide tiles", "[sanitize]", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("narrow steps factor wide tiles", "[sanitize]", float, double, std::complex<float>,
+                           std::complex<double>) {
   const auto factor = [&](Shape size, TileShape tile, index_t step, index_t ib, const std::string& tree) {
     CAPTURE(size.rows, size.cols, tile.mb, tile.nb, step, ib, tree);
     check_qr<TestType>(runtime, size, tile, {.tree = tree, .ib = ib, .step = step});
@@ -254,7 +257,8 @@ WORKERS_TEMPLATE_TEST_CASE("narrow steps factor wide tiles", "[sanitize]", float
   factor({31, 17}, {31, 8}, 100, 0, "diagonal");  // longer than a tile
 }
 
-GPU_TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "", float, double) {
+GPU_TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "", float, double, std::complex<float>,
+                       std::complex<double>) {
   check_qr<TestType>(runtime, {700, 300}, {700, 100}, {});
   check_qr<TestType>(runtime, {700, 300}, {256, 128}, {"domain:2", 0, false, true});
   check_qr<TestType>(runtime, {700, 300}, {128, 128}, {"greedy", 48, true, true});
@@ -262,7 +266,8 @@ GPU_TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "", float, d
   check_qr<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
 }
 
-GPU_TEMPLATE_TEST_CASE("every tile QR kernel runs under a sanitizer", "[sanitize]", float, double) {
+GPU_TEMPLATE_TEST_CASE("every tile QR kernel runs under a sanitizer", "[sanitize]", float, double, std::complex<float>,
+                       std::complex<double>) {
   check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"diagonal", 3, false, true});
   check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"greedy", 0, true, false});
   check_qr_briefly<TestType>(runtime, {1100, 40}, {1100, 40}, {});  // panels of several thread blocks

@@ -142,7 +142,24 @@ TEST_CASE("rearrange copies a part of a matrix, transposed or reversed, into oth
               REQUIRE(b(i, j) == (op == Op::none ? a(3 + down, 2 + across) : a(3 + across, 2 + down)));
             }
         }
+  for (const bool gpus : {false, true})
+    for (const Op op : {Op::none, Op::transpose})
+      for (const TileShape tile : {TileShape{5, 4}, {3, 7}, {40, 40}}) {  // A lies in B, or ends in B
+        const TileMatrix<double> B(r, 30, 26, tile);
+        Graph g(r);
+        rearrange(g, A, {.row = 1, .column = 2, .op = op, .padded = true, .on_gpus = gpus}, B);
+        REQUIRE(g.wait().ok());
+        const Matrix b = contents(B);
+        for (index_t j = 0; j < 26; ++j)
+          for (index_t i = 0; i < 30; ++i) {
+            const index_t down = 1 + (op == Op::none ? i : j), across = 2 + (op == Op::none ? j : i);
+            const bool inside = down < 23 && across < 17;
+            REQUIRE(b(i, j) == (inside ? a(down, across) : i == j ? 1.0 : 0.0));
+          }
+      }
   Graph g(r);
+  CHECK_THROWS_AS(rearrange(g, A, {.reverse_rows = true, .padded = true}, TileMatrix<double>(r, 4, 4, {2, 2})),
+                  ArgumentError);
   CHECK_THROWS_AS(rearrange(g, A, {.row = 20}, A.view(0, 0, 1, 1)), ArgumentError);
   CHECK_THROWS_AS(rearrange(g, A, {.row = 20}, TileMatrix<double>(r, 4, 4, {2, 2})), ArgumentError);
   CHECK_NOTHROW(rearrange(g, A, {.row = 23}, TileMatrix<double>(r, 0, 4, {2, 2})));

@@ -50,6 +50,29 @@ TEMPLATE_TEST_CASE("low_rank_svd has an error below its bound for every kind and
       }
 }
 
+WORKERS_TEMPLATE_TEST_CASE("low_rank_svd leaves vectors in tiles on request, for tall, wide and badly scaled matrices",
+                           "", float, double) {
+  using T = TestType;
+  for (const Shape shape : {Shape{700, 300}, {300, 700}, {64, 9}, {9, 64}})
+    for (const double scale : {1.0, 1e25, 1e-25})
+      for (const index_t rank : {0, 6}) {
+        HostMatrix<T> a = svd_matrix<T>(shape, "kappa:1e4", 3);
+        for (index_t i = 0; i < a.size(); ++i) a.data()[i] *= static_cast<T>(scale);
+        CAPTURE(shape.rows, shape.cols, scale, rank);
+        Graph g(runtime);
+        LowRankSvd<T> found =
+            low_rank_svd<T>(g, MatrixView<T>(a), {.rank = rank, .oversampling = rank == 0 ? 0 : 10, .in_tiles = true});
+        REQUIRE((found.u_tiles && found.v_tiles && !found.u && !found.v));
+        found.u.emplace(shape.rows, rank), found.v.emplace(shape.cols, rank);
+        found.u_tiles->copy_to(found.u->data(), found.u->ld());
+        found.v_tiles->copy_to(found.v->data(), found.v->ld());
+        for (index_t i = 0; i < a.size(); ++i) a.data()[i] /= static_cast<T>(scale);
+        for (double& value : found.values) value /= scale;
+        found.norm /= scale, found.error_bound /= scale;
+        check(a, found, rank);
+      }
+}
+
 TEST_CASE("low_rank_svd finds an exact low rank, and more power reduces the error") {
   HostMatrix<double> exact = svd_matrix<double>({120, 80}, "rank:6", 1);
   const LowRankSvd<double> found = low_rank_svd<double>(runtime(), exact, {.rank = 6});

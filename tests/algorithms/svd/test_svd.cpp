@@ -119,6 +119,43 @@ TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]",
   CHECK(error.residual * (part.values.front() / part.norm) <= bounds.value);
 }
 
+NUMBERS_TEST_CASE("svd leaves vectors in tiles on request", "") {
+  using T = TestType;
+  for (const Shape shape : {Shape{0, 3}, {40, 40}, {130, 60}, {60, 130}, {600, 600}, {900, 520}, {520, 700}})
+    for (const SvdVectors vectors : every_job) {
+      if (vectors != SvdVectors::economic && std::min(shape.rows, shape.cols) > 500) continue;
+      const SvdOptions options{.method = SvdMethod::two_stage, .vectors = vectors, .in_tiles = true};
+      const HostMatrix<T> a = svd_matrix<T>(shape, "kappa:1e3", 3);
+      const TileMatrix<T> A(runtime, shape.rows, shape.cols, {97, 64});
+      A.copy_from(a.data(), a.ld());
+      Graph g(runtime);
+      Svd<T> found = svd(g, A, options);
+      CHECK((!found.u && !found.v));
+      REQUIRE(found.u_tiles.has_value() == (vectors != SvdVectors::none));
+      if (found.u_tiles) {
+        found.u.emplace(found.u_tiles->m(), found.u_tiles->n());
+        found.v.emplace(found.v_tiles->m(), found.v_tiles->n());
+        found.u_tiles->copy_to(found.u->data(), found.u->ld());
+        found.v_tiles->copy_to(found.v->data(), found.v->ld());
+      }
+      check(a, found, options, reference_singular_values(a));
+    }
+}
+
+TEMPLATE_TEST_CASE("svd reports a value beyond the largest number with valid vectors on a GPU", "[gpu]", float,
+                   double) {
+  using T = TestType;
+  require_gpu();
+  HostMatrix<T> a = svd_matrix<T>({600, 600}, "uniform", 8);
+  for (index_t k = 0; k < a.size(); ++k) a.data()[k] *= std::numeric_limits<T>::max();
+  const Svd<T> found = svd(test::runtime(), MatrixView(a), {.method = SvdMethod::two_stage});
+  CHECK(found.status.verdict == Verdict::overflow);
+  const SvdBounds bounds = svd_bounds<T>(600, 600);
+  const SvdError error = svd_error(a, found.values, *found.u, *found.v);
+  CHECK(error.orthogonality_u <= bounds.orthogonality);
+  CHECK(error.orthogonality_v <= bounds.orthogonality);
+}
+
 CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "", float, double, std::complex<float>,
                          std::complex<double>) {
   const HostMatrix<TestType> a = svd_matrix<TestType>({250, 250}, "kappa:1e5", 1);

@@ -1,3 +1,4 @@
+#include "tests/support/padded.hpp"
 #include "tests/support/run_kernel.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/dense/block_trsm.hpp>
@@ -16,7 +17,14 @@ using namespace tesela::test;
 namespace {
 
 template <class T>
-constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+const T& nan = nan_of<T>;
+
+template <class T>
+with_parts<T, double> wide(T x) {
+  return with_parts<T, double>(x);
+}
+template <class T>
+constexpr double eps_of = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
 
 template <template <class> class Access, class T>
 Access<T> whole(HostMatrix<T>& a) {
@@ -28,10 +36,15 @@ double apart(const HostMatrix<T>& a, const HostMatrix<T>& b, index_t first = 0) 
   double most = 0;
   for (index_t j = 0; j < a.cols(); ++j)
     for (index_t i = first; i < a.rows(); ++i) {
-      const double d = std::abs(static_cast<double>(a(i, j)) - static_cast<double>(b(i, j)));
+      const double d = std::abs(wide(a(i, j)) - wide(b(i, j)));
       most = !(d <= most) ? d : most;
     }
   return most;
+}
+
+template <class T>
+T root_of(index_t n) {
+  return T(std::sqrt(static_cast<real_t<T>>(n)));
 }
 
 template <class T>
@@ -49,10 +62,8 @@ Column<T> factor(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting p
               HostMatrix<double>::zeros(1, 1)};
   for (index_t j = 0; j < w; ++j)
     for (index_t i = 0; i < m; ++i)
-      x.a(i, j) = i < row
-                      ? nan<T>
-                      : random(i, j) +
-                            (i == row + j && pivoting == Pivoting::none ? T(2) * std::sqrt(static_cast<T>(w)) : T(0));
+      x.a(i, j) =
+          i < row ? nan<T> : random(i, j) + (i == row + j && pivoting == Pivoting::none ? T(2) * root_of<T>(w) : T(0));
   for (index_t j = 0; j < others; ++j)
     for (index_t i = 0; i < m; ++i) x.c(i, j) = i < row ? nan<T> : random(i, 1000 + j);
   HostMatrix<int> work(m / 8 + 128, 1);
@@ -64,19 +75,18 @@ Column<T> factor(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting p
   return x;
 }
 
-/// Checks P (A C) = L (U U') with L^-T in V.
+/// Checks P (A C) = L (U U') with L^-H in V.
 template <class T>
 void check(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivoting, index_t others = 40) {
   CAPTURE(m, w, row, static_cast<int>(pivoting));
-  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
-               bound = 60 * std::sqrt(static_cast<double>(w)) * eps;
+  const double bound = 60 * std::sqrt(static_cast<double>(w)) * eps_of<T>;
   Column<T> x = factor<T>(runtime, m, w, row, pivoting, others);
   const Column<T> known = factor<T>(nullptr, m, w, row, pivoting, others);
   REQUIRE(x.zero(0, 0) == 0);
   bool same = true;
   for (index_t i = 0; i < w; ++i) same = same && x.swaps(i, 0) == known.swaps(i, 0);
   // Single precision may decide a close comparison of pivots differently.
-  CHECK((same || (pivoting == Pivoting::tournament && sizeof(T) == 4)));
+  CHECK((same || (pivoting == Pivoting::tournament && sizeof(real_t<T>) == 4)));
   if (same) {
     CHECK(apart(x.a, known.a, row) <= 100 * bound);
     CHECK(apart(x.c, known.c, row) <= 100 * bound);
@@ -90,26 +100,25 @@ void check(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivotin
   for (index_t j = 0; j < w + others; ++j)
     for (index_t i = row; i < m; ++i) {
       const index_t from = rows[static_cast<std::size_t>(i)];
-      double sum = -static_cast<double>(j < w ? random(from, j) : random(from, 1000 + j - w));
-      if (j < w && from == row + j && pivoting == Pivoting::none)
-        sum -= 2 * static_cast<double>(std::sqrt(static_cast<T>(w)));
+      auto sum = -wide(j < w ? random(from, j) : random(from, 1000 + j - w));
+      if (j < w && from == row + j && pivoting == Pivoting::none) sum -= wide(T(2) * root_of<T>(w));
       double size = std::abs(sum);
-      const auto u = [&](index_t k) { return static_cast<double>(j < w ? x.a(row + k, j) : x.c(row + k, j - w)); };
+      const auto u = [&](index_t k) { return wide(j < w ? x.a(row + k, j) : x.c(row + k, j - w)); };
       for (index_t k = 0; k < std::min({w, i - row, j < w ? j + 1 : w}); ++k) {
-        sum += static_cast<double>(x.a(i, k)) * u(k);
+        sum += wide(x.a(i, k)) * u(k);
         size = std::max(size, std::abs(u(k)));
       }
       if (i - row < w && (j >= w || i - row <= j)) sum += u(i - row);  // the unit diagonal of L
-      if (i - row >= w && j >= w) sum += static_cast<double>(x.c(i, j - w));
+      if (i - row >= w && j >= w) sum += wide(x.c(i, j - w));
       worst = !(std::abs(sum) / size <= worst) ? std::abs(sum) / size : worst;
     }
   CHECK(worst <= bound);
-  double inverse = 0;  // L^T V = I in the diagonal blocks
+  double inverse = 0;  // L^H V = I in the diagonal blocks
   for (index_t j = 0; j < w; ++j)
     for (index_t i = j / inverted_block * inverted_block; i <= j; ++i) {
-      double sum = i == j ? -1 : 0;
+      auto sum = wide(T(i == j ? -1 : 0));
       for (index_t k = i; k <= j; ++k)
-        sum += (k == i ? 1 : static_cast<double>(x.a(row + k, i))) * static_cast<double>(x.v(k % inverted_block, j));
+        sum += conj(wide(k == i ? T(1) : x.a(row + k, i))) * wide(x.v(k % inverted_block, j));
       inverse = !(std::abs(sum) <= inverse) ? std::abs(sum) : inverse;
     }
   CHECK(inverse <= 1e3 * bound);
@@ -130,32 +139,35 @@ void check_row_update(Runtime* runtime, Op op, bool symmetric) {
   double worst = 0;
   for (index_t j = 0; j < c.cols(); ++j)
     for (index_t i = 0; i < (symmetric ? j + 1 : n); ++i) {
-      auto sum = static_cast<double>(before(i, j));
+      auto sum = wide(before(i, j));
       for (index_t k = 0; k < n && j >= column; ++k)
-        sum -= static_cast<double>(op == Op::none ? a(i, a_column + k) : a(k, a_column + i)) *
-               static_cast<double>(right(k, j));
-      worst = std::max(worst, std::abs(sum - static_cast<double>(c(i, j))));
+        sum -= wide(op == Op::none ? a(i, a_column + k) : apply_to(op, a(k, a_column + i))) * wide(right(k, j));
+      if (symmetric && i == j) sum = real_part(sum);
+      worst = std::max(worst, std::abs(sum - wide(symmetric && i == j ? T(real_part(c(i, j))) : c(i, j))));
     }
-  CHECK(worst <= 50 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+  CHECK(worst <= (is_complex<T> ? 100 : 50) * eps_of<T>);
 }
 
 }  // namespace
 
-KERNEL_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor", "", float, double) {
+KERNEL_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor", "", float, double, std::complex<float>,
+                          std::complex<double>) {
   using T = TestType;
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
     for (const auto& [m, w, row] :
          {std::tuple{1, 1, 0}, {5, 1, 2}, {40, 32, 8}, {40, 33, 0}, {100, 64, 36}, {300, 70, 11}, {700, 97, 30}})
       check<T>(runtime, m, w, row, pivoting);
   check_row_update<T>(runtime, Op::transpose, false);
+  check_row_update<T>(runtime, adjoint<T>, false);
   check_row_update<T>(runtime, Op::none, false);
-  check_row_update<T>(runtime, Op::transpose, true);
+  check_row_update<T>(runtime, adjoint<T>, true);
   if (runtime == nullptr) return;
   check<TestType>(runtime, 1100, 300, 20, Pivoting::tournament);
   check<TestType>(runtime, 1300, 1050, 20, Pivoting::none, 70);
 }
 
-GPU_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor under a sanitizer", "[sanitize]", float, double) {
+GPU_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor under a sanitizer", "[sanitize]", float, double,
+                       std::complex<float>, std::complex<double>) {
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
     check<TestType>(&runtime, 100, 70, 11, pivoting);
   check<TestType>(&runtime, 600, 33, 0, Pivoting::tournament);
@@ -168,15 +180,14 @@ namespace {
 template <class T>
 void check(Runtime* runtime, Op op, index_t n, index_t columns, int span) {
   CAPTURE(n, columns, op, span);
-  constexpr T nan = std::numeric_limits<T>::quiet_NaN();
   const Generator<T> random{Pattern::uniform, 3, -1, 1};
   const auto power = [&](index_t i) { return static_cast<int>(i * span / n); };
   const index_t height = std::min(n, inverted_block);
   HostMatrix<T> r(n, n), v(height, n), x(n, columns), work(inverted_block, columns);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i) {
-      const T element = i == j ? 2 * std::sqrt(static_cast<T>(n)) + random(i, j) : random(i, j);
-      r(i, j) = i <= j ? std::ldexp(element, power(i)) : nan;  // elements below the diagonal must not be read
+      const T element = i == j ? T(2) * root_of<T>(n) + random(i, j) : random(i, j);
+      r(i, j) = i <= j ? times_power_of_two(element, power(i)) : nan<T>;  // not to be read below the diagonal
     }
   for (index_t j = 0; j < columns; ++j)
     for (index_t i = 0; i < n; ++i) x(i, j) = random(i, n + j);
@@ -189,24 +200,24 @@ void check(Runtime* runtime, Op op, index_t n, index_t columns, int span) {
   double worst = 0;
   for (index_t j = 0; j < columns; ++j)
     for (index_t i = 0; i < n; ++i) {
-      double sum = -static_cast<double>(b(i, j)), size = std::abs(sum);
+      auto sum = -wide(b(i, j));
+      double size = std::abs(sum);
       for (index_t k = op == Op::none ? i : 0; k < (op == Op::none ? n : i + 1); ++k) {
-        const double term = static_cast<double>(op == Op::none ? r(i, k) : r(k, i)) * static_cast<double>(x(k, j));
+        const auto term = wide(op == Op::none ? r(i, k) : apply_to(op, r(k, i))) * wide(x(k, j));
         sum += term;
         size += std::abs(term);
       }
       const double error = std::abs(sum) / size;
       worst = !(error <= worst) ? error : worst;
     }
-  const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-  CAPTURE(worst / eps);
-  CHECK(worst <= 4 * static_cast<double>(n + 8) * eps);
+  CAPTURE(worst / eps_of<T>);
+  CHECK(worst <= 4 * static_cast<double>(n + 8) * eps_of<T>);
 }
 
 template <class T>
 void check_all(Runtime* runtime, std::vector<index_t> orders) {
   for (const index_t n : orders)
-    for (const Op op : {Op::none, Op::transpose})
+    for (const Op op : {Op::none, Op::transpose, adjoint<T>})
       for (const int span : {0, -40}) {
         check<T>(runtime, op, n, 1, span);
         check<T>(runtime, op, n, 19, span);
@@ -215,13 +226,15 @@ void check_all(Runtime* runtime, std::vector<index_t> orders) {
 
 }  // namespace
 
-KERNEL_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve", "", float, double) {
+KERNEL_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve", "", float, double, std::complex<float>,
+                          std::complex<double>) {
   check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 512, 513});
   if (runtime != nullptr) check_all<TestType>(runtime, {700, 1100});
 }
 
-GPU_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve under a sanitizer", "[sanitize]", float, double) {
-  for (const Op op : {Op::none, Op::transpose}) {
+GPU_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve under a sanitizer", "[sanitize]", float, double,
+                       std::complex<float>, std::complex<double>) {
+  for (const Op op : {Op::none, adjoint<TestType>}) {
     check<TestType>(&runtime, op, 100, 3, 0);
     check<TestType>(&runtime, op, 530, 3, 0);
   }

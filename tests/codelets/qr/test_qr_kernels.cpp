@@ -223,7 +223,7 @@ double graph_and_direct(Runtime& runtime) {
     compare(t, direct_t, block_triangles(k, c.ib));
     CHECK(untouched(old, a, active_geqrt(c)));
     for (const Side side : {Side::left, Side::right})
-      for (const Op op : {Op::none, Op::transpose}) {
+      for (const Op op : {Op::none, adjoint<T>}) {
         CAPTURE(side, op);
         const bool left = side == Side::left;
         const Where active = [&](index_t i, index_t j) { return (left ? i : j) >= c.row; };
@@ -266,7 +266,7 @@ double graph_and_direct(Runtime& runtime) {
       CHECK(untouched(old_a, a, in_a));
       CHECK(untouched(old_b, b, in_b));
       for (const Side side : {Side::left, Side::right})
-        for (const Op op : {Op::none, Op::transpose}) {
+        for (const Op op : {Op::none, adjoint<T>}) {
           CAPTURE(side, op);
           const bool left = side == Side::left;
           const Where in_1 = [&](index_t i, index_t j) {
@@ -301,6 +301,7 @@ double graph_and_direct(Runtime& runtime) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("the QR kernels give the same results in a graph and by direct calls", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("the QR kernels give the same results in a graph and by direct calls", "", float, double,
+                           std::complex<float>, std::complex<double>) {
   CHECK(graph_and_direct<TestType>(runtime) <= (runtime.gpus() == 0 ? 0 : tolerance));
 }

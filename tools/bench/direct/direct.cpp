@@ -44,7 +44,7 @@ void run_case(const DirectBenchOptions& o, Runtime& runtime, Report& report, dou
                  fmt::format("{}x{}", tile.mb, tile.nb),
                  o.data,
                  "GFLOP/s"};
-  const double order = static_cast<double>(n), flops = order * order * order * (symmetric ? 1 : 2) / 3;
+  const double order = static_cast<double>(n), flops = flops_each<T> * order * order * order * (symmetric ? 1 : 2) / 3;
   report.add(row, alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return flops / seconds * 1e-9; });
   if (pivots) report.note(fmt::format("{}: max |U| / max |A| of the last check: {:.3g}", row.title, problem.growth));
 }
@@ -63,10 +63,11 @@ void run(DirectBenchOptions o) {
       if (!o.symmetric)
         run_case<T>(o, runtime, report, ceiling, pivot == "none" ? DirectKind::lu_without_pivots : DirectKind::lu, n);
   }
-  report.note(o.symmetric
-                  ? "rates by n^3 / 3; every peer leaves R in the upper triangle"
-                  : "rates by 2 n^3 / 3; tesela's pivots are a tournament's, the libraries' partial pivoting's; "
-                    "without pivots A has n added to its diagonal, and LAPACK has no such factorization");
+  const std::string rates = is_complex<T> ? "rates by 4 times " : "rates by ";
+  report.note(rates + (o.symmetric
+                           ? "n^3 / 3; every peer leaves R in the upper triangle"
+                           : "2 n^3 / 3; tesela's pivots are a tournament's, the libraries' partial pivoting's; "
+                             "without pivots A has n added to its diagonal, and LAPACK has no such factorization"));
   if (o.on_device())
     report.note("A and its factors stay on the devices, and A is put back before each run outside the time");
   else if (runtime.gpus() > 0)
@@ -78,7 +79,7 @@ std::function<int()> set_up(cli::App& app, bool symmetric) {
   auto o = std::make_shared<DirectBenchOptions>();
   o->symmetric = symmetric;
   o->common.repeat = 5;
-  o->add_to(app, o->command(), {.streams = 2});
+  o->add_to(app, o->command(), {.complex = true, .streams = 2});
   app.add_option("-n,--n", o->n, "order of A; several: one case each")->delimiter(',')->capture_default_str();
   if (!symmetric)
     app.add_option("--pivot", o->pivots, "which factorizations")
@@ -87,14 +88,14 @@ std::function<int()> set_up(cli::App& app, bool symmetric) {
         ->capture_default_str();
   cli::add_tile(app, o->tile, symmetric ? "NB or NBxWIDTH, a multiple of NB" : "NB, columns");
   o->add_peers(app);
-  return [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); };
+  return [o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); };
 }
 
 const cli::Command lu_command(cli::Command::Group::bench, "lu", "P A = L U as a task graph against LAPACK and cuSOLVER",
                               [](cli::App& app) { return set_up(app, false); });
 
 const cli::Command cholesky_command(cli::Command::Group::bench, "cholesky",
-                                    "A = R^T R as a task graph against LAPACK and cuSOLVER",
+                                    "A = R^H R as a task graph against LAPACK and cuSOLVER",
                                     [](cli::App& app) { return set_up(app, true); });
 
 }  // namespace

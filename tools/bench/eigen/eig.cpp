@@ -31,6 +31,13 @@ void settle_options(EigBenchOptions& o) {
   if (o.has("cusolver-x") && o.fraction == 1) refuse("--peers", "cusolver-x solves for a part: --fraction says which");
   if (o.generalized && o.input.random_b.empty()) o.input.random_b = "geometric:100";
   const bool pair = o.input.generalized();
+  if (o.common.complex()) {
+    for (const std::string& peer : o.peers)
+      if (peer != "two-stage" && peer != "lapack" && peer != "cusolver")
+        refuse("--peers", peer + " has no complex numbers");
+    if (pair || std::find(o.jobs.begin(), o.jobs.end(), "band") != o.jobs.end())
+      refuse("--precision", "pairs and the job band have no complex numbers");
+  }
   if (o.has("elpa") &&
       (o.common.precision != "d" || o.input.random != "uniform" || o.fraction < 1 || o.on_device() || pair))
     refuse("--peers", "elpa takes all of one uniform matrix on the host in double precision");
@@ -61,7 +68,8 @@ cli::EigProblem<T> make_problem(Runtime& runtime, const EigBenchOptions& o, inde
 /// Returns the peers; a peer without enough device memory is absent.
 template <class T>
 std::vector<Peer> peers_of(const EigBenchOptions& o, const std::string& job, cli::EigProblem<T>& p) {
-  if (job == "band") return {graph_band(p, "two-stage")};
+  if constexpr (!is_complex<T>)
+    if (job == "band") return {graph_band(p, "two-stage")};
   std::vector<Peer> peers;
   for (const std::string& name : o.peers) {
     if (name == "elpa") {
@@ -109,7 +117,7 @@ void run(EigBenchOptions o) {
       if (peers.empty()) continue;
       const index_t part = p.options.positions ? p.wanted() : 0;
       const auto order = static_cast<double>(n);
-      double flops = cli::eig_flops(n, p.options.vectors, p.wanted());
+      double flops = flops_each<T> * cli::eig_flops(n, p.options.vectors, p.wanted());
       std::string title =
           part > 0 ? fmt::format("n = {}, {} of the smallest {}", n, job, part) : fmt::format("n = {}, {}", n, job);
       if (o.input.generalized()) {
@@ -132,7 +140,7 @@ const cli::Command eig_command(
     [](cli::App& app) {
       auto o = std::make_shared<EigBenchOptions>();
       o->common.repeat = 3;
-      o->add_to(app, "eig");
+      o->add_to(app, "eig", {.complex = true});
       app.add_option("-n,--n", o->n, "orders; several: two cases each")
           ->delimiter(',')
           ->transform(cli::positive())
@@ -155,8 +163,7 @@ const cli::Command eig_command(
       app.add_flag("!--no-check", o->check, "do not check results before they are timed; the rows note it");
       app.add_option("--band", o->band, "half-width of the band between the stages")->transform(cli::positive());
       app.add_option("--block", o->block, "columns that are gathered before A takes them")->transform(cli::positive());
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
     });
 
 }  // namespace

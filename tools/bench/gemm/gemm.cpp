@@ -35,11 +35,14 @@ void resolve(GemmOptionsOfBench& o) {
     else
       o.peers = gpu ? std::vector<std::string>{"tesela", "cublas", "cublasxt", "starpu"}
                     : std::vector<std::string>{"tesela", "openblas", "starpu"};
+    if (o.common.complex()) std::erase(o.peers, "starpu");
   }
   for (const char* host_only : {"openblas", "cublasxt"})
     require(!o.on_device() || !o.has(host_only), "bench gemm", "--peers", host_only,
             " multiplies host matrices: use --data host");
   for (const index_t n : o.n) require(n >= 1, "bench gemm", "--n", n, " is less than 1");
+  require(!o.common.complex() || o.method.kernel == "automatic" || o.method.kernel == "cublas", "bench gemm",
+          "--kernel", o.method.kernel, " has no complex numbers: use cublas");
   if (o.on_device() || o.has("cublas") || o.has("cublasxt")) require_gpu("gemm");
   if ((o.on_device() || o.has("cublas") || o.has("cublasxt")) && o.common.ncuda == 0)
     throw EnvironmentError("bench gemm: --ncuda 0 leaves no device for --data device, cublas or cublasxt");
@@ -97,7 +100,7 @@ const cli::Command gemm_command(
     [](cli::App& app) {
       auto o = std::make_shared<GemmOptionsOfBench>();
       o->common.repeat = 7;
-      o->add_to(app, "gemm");
+      o->add_to(app, "gemm", {.complex = true});
       app.add_option("-n,--n", o->n, "columns of C (and rows of A and B without --m, --k); several: one case each")
           ->delimiter(',')
           ->capture_default_str();
@@ -110,8 +113,7 @@ const cli::Command gemm_command(
       app.add_option("--data", o->data, "host: transfers are timed; device: operands stay on the GPUs")
           ->check(cli::one_of({"host", "device"}))
           ->capture_default_str();
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
     });
 
 }  // namespace

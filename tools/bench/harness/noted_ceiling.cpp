@@ -16,8 +16,8 @@ template <class T>
 double host_gemm_ceiling() {
   constexpr index_t n = 2048;
   HostMatrix<T> a(n, n), b(n, n), c(n, n);
-  std::fill_n(a.data(), a.size(), T(0.5));
-  std::fill_n(b.data(), b.size(), T(0.5));
+  std::fill_n(a.data(), a.size(), T(real_t<T>(0.5)));
+  std::fill_n(b.data(), b.size(), T(real_t<T>(0.5)));
   const blas::Threads threads(blas::all_cores());
   const auto timings =
       alternate({{"ceiling",
@@ -27,7 +27,7 @@ double host_gemm_ceiling() {
                     });
                   }}},
                 5);
-  return 2.0 * n * n * n / timings.front().median() * 1e-9;
+  return 2.0 * flops_each<T> * n * n * n / timings.front().median() * 1e-9;
 }
 
 }  // namespace
@@ -65,5 +65,7 @@ double measure_gemm_ceiling(Report& report, [[maybe_unused]] const Runtime& runt
 
 template double measure_gemm_ceiling<float>(Report&, const Runtime&);
 template double measure_gemm_ceiling<double>(Report&, const Runtime&);
+template double measure_gemm_ceiling<std::complex<float>>(Report&, const Runtime&);
+template double measure_gemm_ceiling<std::complex<double>>(Report&, const Runtime&);
 
 }  // namespace tesela::bench

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <complex>
 #include <memory>
 #include <string>
 #include <utility>
@@ -81,6 +82,22 @@ std::vector<std::string> write_charts(const std::string& benchmark, const std::v
 
 /// Runs a benchmark's body; a WrongResult becomes the exit code of a numerical failure.
 int guarded(const std::function<void()>& body);
+
+/// Runs body.operator()<T>() for the T of the precision, real or complex.
+template <class Body>
+int guarded_in_precision(const Options& options, const Body& body) {
+  return guarded([&] {
+    const std::string& precision = options.common.precision;
+    if (precision == "c")
+      body.template operator()<std::complex<float>>();
+    else if (precision == "z")
+      body.template operator()<std::complex<double>>();
+    else if (precision == "s")
+      body.template operator()<float>();
+    else
+      body.template operator()<double>();
+  });
+}
 
 /// Measures the copy rate in GB/s of the memory that holds a benchmark's data, on the runtime's devices or on the host
 /// by all cores, and notes it below the table.

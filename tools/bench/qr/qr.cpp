@@ -24,6 +24,9 @@ struct QrBenchOptions : FactorOptions {
 void settle_options(QrBenchOptions& o) {
   for (const index_t n : o.n) require(n >= 1, "bench qr", "--n", n, " is less than 1");
   cli::require_known("bench qr", o.method, o.tile);
+  for (const std::string& peer : o.peers)
+    require(!o.common.complex() || peer == "tesela" || peer == "lapack" || peer == "cusolver", "bench qr", "--methods",
+            peer, " has no complex numbers");
   o.resolve("qr");
 }
 
@@ -39,7 +42,7 @@ void run(QrBenchOptions o) {
     problem.generate_uniform(o.on_device());
     const auto peers = make_peers(o.peers, "tiles", cli::qr_table<T>(), problem);
     const index_t m = problem.shape.rows;
-    const TileShape tile = cli::qr_tile({}, o.tile, runtime, problem.shape);
+    const TileShape tile = cli::qr_tile({}, o.tile, runtime, problem.shape, is_complex<T>);
     const Case row{m == n ? fmt::format("n = {}", n) : fmt::format("{} x {}", m, n),
                    m,
                    n,
@@ -48,13 +51,13 @@ void run(QrBenchOptions o) {
                    o.data,
                    "GFLOP/s"};
     report.add(row, alternate(peers, o.common.repeat), ceiling,
-               [&](double seconds) { return qr_flops(m, n) / seconds * 1e-9; });
+               [&](double seconds) { return flops_each<T> * qr_flops(m, n) / seconds * 1e-9; });
     if (problem.sampled())
       report.note(fmt::format("{}: A - QR was measured on {} columns of A", row.title, problem.sampled_columns));
   }
-  report.note(fmt::format("tree {}, ib {}, {} kernels; rates by 2 m n^2 - 2 n^3 / 3, whatever a peer really does",
+  report.note(fmt::format("tree {}, ib {}, {} kernels; rates by {}2 m n^2 - 2 n^3 / 3, whatever a peer really does",
                           qr_options(o.method).tree, o.method.ib > 0 ? std::to_string(o.method.ib) : "chosen",
-                          o.method.kernels));
+                          o.method.kernels, is_complex<T> ? "4 times " : ""));
   if (o.on_device())
     report.note("A and its factors stay on the devices, and A is put back before each run outside the time");
   else if (runtime.gpus() > 0)
@@ -66,7 +69,7 @@ const cli::Command qr_command(
     cli::Command::Group::bench, "qr", "A = Q R as a task graph against LAPACK and cuSOLVER", [](cli::App& app) {
       auto o = std::make_shared<QrBenchOptions>();
       o->common.repeat = 5;
-      o->add_to(app, "qr", {.streams = 2});
+      o->add_to(app, "qr", {.complex = true, .streams = 2});
       app.add_option("-n,--n", o->n, "columns of A (and rows without --m); several: one case each")
           ->delimiter(',')
           ->capture_default_str();
@@ -74,8 +77,7 @@ const cli::Command qr_command(
       cli::add_tile(app, o->tile, "MB or MBxNB");
       add_to(app, o->method);
       o->add_peers(app, peer_names(cli::qr_table<double>()));
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
     });
 
 }  // namespace

@@ -92,8 +92,8 @@ int run_gemm(Options o) {
   const T alpha = in_precision<T>("gemm", "--alpha", o.alpha), beta = in_precision<T>("gemm", "--beta", o.beta);
   Report report("gemm", o.common);
   require_holds_numbers("gemm", o.common, {{"--out", &o.out}});
-  require(!is_complex<T> || o.method.kernel == "automatic", "gemm", "--kernel",
-          "is a GPU's, and GPUs have no kernels for complex numbers");
+  require(!is_complex<T> || o.method.kernel == "automatic" || o.method.kernel == "cublas", "gemm", "--kernel",
+          o.method.kernel, " has no complex numbers: use cublas");
   if (!o.pattern.empty()) o.random = o.pattern == "random" ? "uniform" : o.pattern;
   parse_random_kind(o.random);
   settle_sizes(o);

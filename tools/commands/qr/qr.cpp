@@ -54,8 +54,9 @@ RuntimeOptions machine_of(const Options& o) {
 /// Returns the algorithm's plan, with A itself for the checks.
 template <class T>
 MemoryPlan plan_of(const Options& o, const Runtime& runtime, Shape a) {
-  const TileShape tile = qr_tile(o.method, o.tile, runtime, a);
-  const WorkerCounts workers = is_complex<T> ? WorkerCounts(runtime.cpus(), 0) : WorkerCounts(runtime);
+  const TileShape tile = qr_tile(o.method, o.tile, runtime, a, is_complex<T>);
+  WorkerCounts workers(runtime);
+  workers.gpus_on_all_ranks = workers.gpus_on_all_ranks && !is_complex<T>;  // no products by residues
   const index_t columns = wanted_columns(o).value_or(3 * QrCheck<T>::vectors);
   MemoryPlan plan = givens_method(o.method.name)
                         ? plan_givens_qr(runtime, a, sizeof(T), tile.nb, columns, givens_options(o.method))
@@ -133,8 +134,8 @@ template <class T>
 int run_qr(Options o) {
   Report report("qr", o.common);
   require_holds_numbers("qr", o.common, {{"--out-r", &o.out_r}, {"--out-q", &o.out_q}});
-  require(!is_complex<T> || o.method.name == "tiles" || o.orthogonalizes(), "qr", "--method", o.method.name,
-          " has no complex numbers: use tiles");
+  require(!is_complex<T> || o.method.name == "tiles" || o.method.library() || o.orthogonalizes(), "qr", "--method",
+          o.method.name, " has no complex numbers: use tiles");
   parse_random_kind(o.random);
   resolve(o);
   if (o.plan.only) return run_plan<T>(o);

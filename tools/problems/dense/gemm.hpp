@@ -51,7 +51,9 @@ struct GemmProblem {
   Generator<T> generator(bool of_b) const { return {Pattern::uniform, T(0), of_b ? n : k, 2 * seed + (of_b ? 1 : 0)}; }
   /// Restores C, and the tiles if a method uses them: no device has a copy of host memory then.
   void restore(bool in_tiles);
-  double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
+  double flops() const {
+    return 2.0 * flops_each<T> * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
 };
 
 /// Returns an element of the last run's C, from the place where it is valid.

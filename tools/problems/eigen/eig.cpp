@@ -191,10 +191,10 @@ Solver<EigFound<T>> by_graph(EigProblem<T>& p, const std::string& name) {
 
 /// Selects from a library's result: eigenvalues of 2^-exponent A and, if given, vectors in n rows, n x the last column.
 template <class T>
-EigFound<T> selected(const EigProblem<T>& p, const std::vector<T>& values, int exponent, const T* vectors) {
+EigFound<T> selected(const EigProblem<T>& p, const std::vector<real_t<T>>& values, int exponent, const T* vectors) {
   EigFound<T> found;
   std::vector<double>& all = found.eig.spectrum;
-  for (const T value : values) all.push_back(std::ldexp(static_cast<double>(value), exponent));
+  for (const real_t<T> value : values) all.push_back(std::ldexp(static_cast<double>(value), exponent));
   if (!all.empty()) found.eig.norm = std::max(std::abs(all.front()), std::abs(all.back()));
   const auto below = [&](double limit) {
     return static_cast<index_t>(std::lower_bound(all.begin(), all.end(), limit) - all.begin());
@@ -210,8 +210,13 @@ EigFound<T> selected(const EigProblem<T>& p, const std::vector<T>& values, int e
   found.vectors = HostMatrix<T>(n, range.size());
   for (index_t j = 0; n > 0 && j < range.size(); ++j) {
     const T* const x = vectors + (range.begin + j) * n;
-    const T largest = *std::max_element(x, x + n, [](T u, T v) { return std::abs(u) < std::abs(v); });
-    std::transform(x, x + n, &found.vectors(0, j), [&](T v) { return largest < 0 ? -v : v; });
+    if constexpr (is_complex<T>) {
+      std::copy_n(x, n, &found.vectors(0, j));
+      continue;
+    } else {
+      const T largest = *std::max_element(x, x + n, [](T u, T v) { return std::abs(u) < std::abs(v); });
+      std::transform(x, x + n, &found.vectors(0, j), [&](T v) { return largest < 0 ? -v : v; });
+    }
   }
   return found;
 }
@@ -219,7 +224,7 @@ EigFound<T> selected(const EigProblem<T>& p, const std::vector<T>& values, int e
 /// Solves by LAPACK's syevd or sygvd on all cores.
 template <class T>
 Solver<EigFound<T>> by_lapack(EigProblem<T>& p) {
-  const auto values = std::make_shared<std::vector<T>>(static_cast<std::size_t>(p.n()));
+  const auto values = std::make_shared<std::vector<real_t<T>>>(static_cast<std::size_t>(p.n()));
   const auto prepare = [&p] {
     bench::RestoredMatrix<T>::release(p.work.data());
     std::copy_n(p.a.data(), p.a.size(), p.work.data());
@@ -227,10 +232,12 @@ Solver<EigFound<T>> by_lapack(EigProblem<T>& p) {
   };
   const auto run = [&p, values](Graph*) {
     const index_t n = p.n();
-    if (p.input.generalized())
-      lapack::sygvd<T>(1, n, p.work.data(), n, p.work_b.data(), n, values->data(), p.options.vectors);
-    else
-      lapack::syevd<T>(n, p.work.data(), n, values->data(), p.options.vectors);
+    if constexpr (!is_complex<T>)
+      if (p.input.generalized()) {
+        lapack::sygvd<T>(1, n, p.work.data(), n, p.work_b.data(), n, values->data(), p.options.vectors);
+        return;
+      }
+    lapack::syevd<T>(n, p.work.data(), n, values->data(), p.options.vectors);
   };
   const auto result = [&p, values] { return selected(p, *values, 0, p.options.vectors ? p.work.data() : nullptr); };
   return {prepare, run, {}, result};
@@ -243,7 +250,7 @@ Solver<EigFound<T>> by_cusolver(EigProblem<T>& p, bool part) {
     State(index_t n, bool vectors, index_t smallest)
         : device(n, vectors, smallest), values(static_cast<std::size_t>(n)) {}
     CusolverEig<T> device;
-    std::vector<T> values;
+    std::vector<real_t<T>> values;
     SymmetricEigStatus status = {};
     int exponent = 0;
   };
@@ -251,15 +258,18 @@ Solver<EigFound<T>> by_cusolver(EigProblem<T>& p, bool part) {
   const auto state = std::make_shared<State>(n, p.options.vectors, part ? p.wanted() : 0);
   for (index_t j = 0; j < p.a.cols(); ++j)
     for (index_t i = j; i < n; ++i)
-      if (!std::isfinite(p.a(i, j)) && state->status.ok())
-        state->status = {SymmetricEigStatus::Verdict::not_finite, i, j};
+      if (!is_finite(p.a(i, j)) && state->status.ok()) state->status = {SymmetricEigStatus::Verdict::not_finite, i, j};
   state->exponent = lower_exponent(p.a);
   if (p.work.size() == 0) p.work = HostMatrix<T>(p.a.rows(), p.a.cols());
   const auto prepare = [&p, state] {
-    if (p.generator) return bench::generate(state->device.a(), p.n(), p.n(), *p.generator);
+    if constexpr (!is_complex<T>)
+      if (p.generator) return bench::generate(state->device.a(), p.n(), p.n(), *p.generator);
     bench::RestoredMatrix<T>::release(p.work.data());
     for (index_t j = 0; j < p.a.cols(); ++j)
-      for (index_t i = j; i < p.a.rows(); ++i) p.work(i, j) = p.work(j, i) = std::ldexp(p.a(i, j), -state->exponent);
+      for (index_t i = j; i < p.a.rows(); ++i) {
+        p.work(i, j) = times_power_of_two(p.a(i, j), -state->exponent);
+        p.work(j, i) = conj(p.work(i, j));
+      }
     if (p.resident) state->device.upload(p.work.data());
   };
   const auto run = [&p, state](Graph*) {
@@ -331,10 +341,14 @@ std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows which) {
     add(eig_iterations());
     if (which == EigRows::command) return rows;
     add_cusolver(rows, "cusolver-x", "its syevdx for a part", on_gpu(true));
-    Row& lapack = *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.name == "lapack"; });
-    lapack.place = Place::cores;
-    lapack.solver = by_lapack<T>;
+  } else {
+    if (which == EigRows::command) return rows;
+    add_cusolver(rows, "cusolver", "the library's heevd on a GPU, transfers timed",
+                 [](auto& p) { return by_cusolver(p, false); });
   }
+  Row& lapack = *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.name == "lapack"; });
+  lapack.place = Place::cores;
+  lapack.solver = by_lapack<T>;
   return rows;
 }
 
@@ -347,6 +361,7 @@ TESELA_INSTANTIATE(double)
 #define TESELA_INSTANTIATE(T)                           \
   template GeneralizedKind EigProblem<T>::kind() const; \
   template void EigProblem<T>::load(bool);              \
+  template void EigProblem<T>::pin();                   \
   template std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows);
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)

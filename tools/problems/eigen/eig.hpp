@@ -66,7 +66,8 @@ struct EigFound {
 /// The methods of a command, or of a benchmark, where LAPACK is a peer.
 enum class EigRows : std::uint8_t { command, bench };
 
-/// Returns the table of methods: Tesela's, the classical iterations, LAPACK and cuSOLVER; for complex numbers Tesela's.
+/// Returns the table of methods: Tesela's, the classical iterations, LAPACK and cuSOLVER; for complex numbers Tesela's,
+/// and in a benchmark the libraries'.
 template <class T>
 std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows rows);
 

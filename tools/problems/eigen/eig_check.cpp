@@ -211,23 +211,25 @@ double check_peer(const std::string& peer, EigProblem<T>& p, const EigFound<T>& 
   const bool all = std::ssize(eig.values) == p.n() && !p.input.generalized() && !f.facts;
   if (error == 0) {
     std::optional<PausedWorkers> paused(std::in_place);  // BLAS and LAPACK measure on all cores
-    if (all || f.X) p.moments();
+    if constexpr (!is_complex<T>)
+      if (all || f.X) p.moments();
     if (f.X) paused.reset();
     const EigErrors errors = eig_errors(p, f, true);
     if (!errors.failure.empty()) throw bench::WrongResult(peer + ": " + errors.failure);
     errors.for_each([&](const char*, const Measured& part) { error = worst(error, part.error / part.limit()); });
   }
-  if (error <= 1 && all) {
-    // Errors of all values add up (Hoffman and Wielandt).
-    const double norm = norm_of(p, eig), bound = eig_bounds<T>(p.n()).value * std::sqrt(static_cast<double>(p.n()));
-    long double sum = 0, squares = 0;
-    for (const double value : eig.values) {
-      sum += static_cast<long double>(value);
-      squares += static_cast<long double>(value / norm) * static_cast<long double>(value / norm);
+  if constexpr (!is_complex<T>)
+    if (error <= 1 && all) {
+      // Errors of all values add up (Hoffman and Wielandt).
+      const double norm = norm_of(p, eig), bound = eig_bounds<T>(p.n()).value * std::sqrt(static_cast<double>(p.n()));
+      long double sum = 0, squares = 0;
+      for (const double value : eig.values) {
+        sum += static_cast<long double>(value);
+        squares += static_cast<long double>(value / norm) * static_cast<long double>(value / norm);
+      }
+      error = worst(error, std::abs(static_cast<double>(sum) - p.moments().trace) / norm / bound);
+      error = worst(error, std::abs(static_cast<double>(std::sqrt(squares)) - p.moments().frobenius / norm) / bound);
     }
-    error = worst(error, std::abs(static_cast<double>(sum) - p.moments().trace) / norm / bound);
-    error = worst(error, std::abs(static_cast<double>(std::sqrt(squares)) - p.moments().frobenius / norm) / bound);
-  }
   if (!(error <= 1))
     throw bench::WrongResult(fmt::format("{}: n = {}: an error is {:.3g} times its bound", peer, p.n(), error));
   if (!p.eigenvalues) p.eigenvalues = eig.values;
@@ -248,7 +250,11 @@ std::string overflow_of(const std::vector<double>& values, double largest) {
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE
-template EigErrors eig_errors(EigProblem<std::complex<float>>&, const EigFound<std::complex<float>>&, bool);
-template EigErrors eig_errors(EigProblem<std::complex<double>>&, const EigFound<std::complex<double>>&, bool);
+#define TESELA_INSTANTIATE(T)                                              \
+  template EigErrors eig_errors(EigProblem<T>&, const EigFound<T>&, bool); \
+  template double check_peer(const std::string&, EigProblem<T>&, const EigFound<T>&);
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

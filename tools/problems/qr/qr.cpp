@@ -137,7 +137,7 @@ std::vector<index_t> staircase(const QrProblem<T>& p, TileShape tile) {
 template <class T>
 Solver<QrFactors<T>> by_tiles(QrProblem<T>& p) {
   QrOptions options = qr_options(p.method);
-  const TileShape tile = qr_tile({}, p.tile, *p.runtime, p.shape);
+  const TileShape tile = qr_tile({}, p.tile, *p.runtime, p.shape, is_complex<T>);
   options.ends = staircase(p, tile);
   const auto factor = [options](Graph& g, const TileMatrix<T>& A) { return qr(g, A, options); };
   return by_graph(p, tile, factor, [options](const QrFactorization<T>& f) -> nlohmann::json {
@@ -319,11 +319,9 @@ std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table() {
   for (const auto& method : orthogonalizations())
     rows.push_back({method.name, method.about, Place::graph,
                     [which = method.value](QrProblem<T>& p) { return by_orthogonalization(p, which); }});
-  if constexpr (!is_complex<T>) {
-    rows.push_back({"lapack", "the library's geqrf", Place::cores, by_lapack<T>});
-    add_cusolver(rows, "cusolver", "the library's geqrf on a GPU, transfers timed",
-                 [](auto& p) { return by_cusolver(p); });
-  }
+  rows.push_back({"lapack", "the library's geqrf", Place::cores, by_lapack<T>});
+  add_cusolver(rows, "cusolver", "the library's geqrf on a GPU, transfers timed",
+               [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 

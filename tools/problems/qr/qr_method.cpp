@@ -69,8 +69,8 @@ void require_valid(const char* command, const QrMethod& method, const std::strin
           "records tasks, and --method ", method.name, " has none");
 }
 
-TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a) {
-  const TileShape cut = parse_tile(tile, tesela::qr_tile(runtime, a.rows, a.cols));
+TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a, bool complex) {
+  const TileShape cut = parse_tile(tile, tesela::qr_tile(runtime, a.rows, a.cols, complex));
   return givens_method(method.name) ? TileShape{std::max<index_t>(a.rows, 1), cut.nb} : cut;
 }
 

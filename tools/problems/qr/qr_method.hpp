@@ -35,6 +35,7 @@ void require_known(const std::string& command, const QrMethod& method, const std
 void require_valid(const char* command, const QrMethod& method, const std::string& tile, const CommonOptions& common);
 
 /// Returns the tiles of A for a method with tiles or rotations; `tile` is the text of --tile.
-TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a);
+TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a,
+                  bool complex = false);
 
 }  // namespace tesela::cli

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <tesela/runtime/host_device.hpp>
+#include <tesela/runtime/scalar.hpp>
+
+#include <cmath>
+
+// Complex numbers in GPU kernels, and the operations that let one source serve real and complex elements. Device code
+// cannot call the functions of std::complex, which are for the host. Internal to codelets/.
+
+namespace tesela {
+namespace kernels {
+
+/// A complex number with the layout of std::complex and an alignment that lets one instruction load it.
+template <class R>
+struct alignas(2 * sizeof(R)) DeviceComplex {
+  R re, im;
+  DeviceComplex() = default;
+  TESELA_BOTH constexpr DeviceComplex(R x, R y = R(0)) : re(x), im(y) {}
+  TESELA_BOTH constexpr R real() const { return re; }
+  TESELA_BOTH constexpr R imag() const { return im; }
+
+  TESELA_BOTH constexpr DeviceComplex operator-() const { return {-re, -im}; }
+  TESELA_BOTH constexpr DeviceComplex& operator+=(DeviceComplex b) { return *this = {re + b.re, im + b.im}; }
+  TESELA_BOTH constexpr DeviceComplex& operator-=(DeviceComplex b) { return *this = {re - b.re, im - b.im}; }
+  TESELA_BOTH constexpr DeviceComplex& operator*=(R b) { return *this = {re * b, im * b}; }
+  TESELA_BOTH friend constexpr DeviceComplex operator+(DeviceComplex a, DeviceComplex b) { return a += b; }
+  TESELA_BOTH friend constexpr DeviceComplex operator-(DeviceComplex a, DeviceComplex b) { return a -= b; }
+  TESELA_BOTH friend constexpr DeviceComplex operator*(DeviceComplex a, R b) { return a *= b; }
+  TESELA_BOTH friend constexpr DeviceComplex operator*(R a, DeviceComplex b) { return b *= a; }
+  TESELA_BOTH friend constexpr DeviceComplex operator*(DeviceComplex a, DeviceComplex b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+};
+
+}  // namespace kernels
+
+template <class R>
+inline constexpr bool is_complex<kernels::DeviceComplex<R>> = true;
+namespace detail {
+template <class R>
+struct RealOf<kernels::DeviceComplex<R>> {
+  using type = R;
+};
+}  // namespace detail
+
+namespace kernels {
+namespace detail {
+template <class T>
+struct DeviceOf {
+  using type = T;
+};
+template <class R>
+struct DeviceOf<std::complex<R>> {
+  using type = DeviceComplex<R>;
+};
+template <class R>
+struct DeviceOf<const std::complex<R>> {
+  using type = const DeviceComplex<R>;
+};
+}  // namespace detail
+
+/// The type of T's elements in GPU kernels: T itself if it is real.
+template <class T>
+using device_t = typename detail::DeviceOf<T>::type;
+
+/// Returns a pointer for GPU kernels.
+template <class T>
+device_t<T>* device_pointer(T* data) {
+  return reinterpret_cast<device_t<T>*>(data);
+}
+
+/// Returns a number for GPU kernels.
+template <class T>
+device_t<T> device_number(T x) {
+  if constexpr (is_complex<T>)
+    return {x.real(), x.imag()};
+  else
+    return x;
+}
+
+/// Returns the conjugate, which is x for a real number.
+template <class T>
+TESELA_BOTH constexpr T device_conj(T x) {
+  if constexpr (is_complex<T>)
+    return {x.re, -x.im};
+  else
+    return x;
+}
+
+/// Returns the real part.
+template <class T>
+TESELA_BOTH constexpr real_t<T> device_real(T x) {
+  if constexpr (is_complex<T>)
+    return x.re;
+  else
+    return x;
+}
+
+/// Returns x without its imaginary part.
+template <class T>
+TESELA_BOTH constexpr T without_imaginary(T x) {
+  if constexpr (is_complex<T>)
+    return {x.re, 0};
+  else
+    return x;
+}
+
+/// Returns x - a b.
+template <class T>
+__device__ inline T minus_product(T x, T a, T b) {
+  if constexpr (is_complex<T>)
+    return {fma(a.im, b.im, fma(-a.re, b.re, x.re)), fma(-a.im, b.re, fma(-a.re, b.im, x.im))};
+  else
+    return x - a * b;
+}
+
+/// Returns x + a b.
+template <class T>
+__device__ inline T plus_product(T x, T a, T b) {
+  if constexpr (is_complex<T>)
+    return {fma(-a.im, b.im, fma(a.re, b.re, x.re)), fma(a.im, b.re, fma(a.re, b.im, x.im))};
+  else
+    return x + a * b;
+}
+
+/// Returns 1 / x.
+template <class T>
+__device__ inline T reciprocal(T x) {
+  if constexpr (is_complex<T>) {  // no square can overflow (Smith 1962)
+    if (fabs(x.re) >= fabs(x.im)) {
+      const real_t<T> ratio = x.im / x.re, d = x.re + x.im * ratio;
+      return {1 / d, -ratio / d};
+    }
+    const real_t<T> ratio = x.re / x.im, d = x.im + x.re * ratio;
+    return {ratio / d, -1 / d};
+  } else {
+    return 1 / x;
+  }
+}
+
+/// Returns a / b.
+template <class T>
+__device__ inline T quotient(T a, T b) {
+  if constexpr (is_complex<T>) {
+    if (fabs(b.re) >= fabs(b.im)) {
+      const real_t<T> ratio = b.im / b.re, d = b.re + b.im * ratio;
+      return {(a.re + a.im * ratio) / d, (a.im - a.re * ratio) / d};
+    }
+    const real_t<T> ratio = b.re / b.im, d = b.im + b.re * ratio;
+    return {(a.re * ratio + a.im) / d, (a.im * ratio - a.re) / d};
+  } else {
+    return a / b;
+  }
+}
+
+/// Returns |re x| + |im x|; |x| for a real number.
+template <class T>
+__device__ inline real_t<T> device_sum_of_parts(T x) {
+  if constexpr (is_complex<T>)
+    return fabs(x.re) + fabs(x.im);
+  else
+    return fabs(x);
+}
+
+/// Returns the larger magnitude of x's parts; |x| for a real number.
+template <class T>
+__device__ inline real_t<T> device_largest_part(T x) {
+  if constexpr (is_complex<T>) {
+    const real_t<T> re = fabs(x.re), im = fabs(x.im);
+    return re > im ? re : im;
+  } else {
+    return fabs(x);
+  }
+}
+
+/// Returns whether no part of x is NaN or infinite.
+template <class T>
+__device__ inline bool device_finite(T x) {
+  if constexpr (is_complex<T>)
+    return isfinite(x.re) && isfinite(x.im);
+  else
+    return isfinite(x);
+}
+
+/// Returns the number of the lane whose index differs by the bits `far`.
+template <class T>
+__device__ inline T shuffle_xor(T x, int far) {
+  if constexpr (is_complex<T>)
+    return {__shfl_xor_sync(0xffffffffu, x.re, far), __shfl_xor_sync(0xffffffffu, x.im, far)};
+  else
+    return __shfl_xor_sync(0xffffffffu, x, far);
+}
+
+}  // namespace kernels
+}  // namespace tesela
