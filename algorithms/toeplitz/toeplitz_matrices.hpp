@@ -6,7 +6,7 @@
 
 namespace tesela {
 
-/// Generated symmetric Toeplitz matrices, T(i, j) = t(|i - j|), or Hermitian ones of complex numbers. These have random
+/// Generated symmetric or complex Hermitian Toeplitz matrices, T(i, j) = t(|i - j|), i >= j. Complex ones have random
 /// numbers in both parts, except t(0), or t(k) times exp(i k), which keeps the eigenvalues.
 enum class ToeplitzKind : std::uint8_t {
   random,  ///< t(i) uniform in [-1, 1): indefinite
