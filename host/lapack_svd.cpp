@@ -2,6 +2,7 @@
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack_svd.hpp>
 
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 
@@ -90,9 +91,11 @@ int lasq1(index_t n, T* d, T* e) {
 template <class T>
 int lasd0(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t ldvt) {
   if (n == 0) return 0;
+  const index_t columns = extra ? n + 1 : n;
+  // A merge of zeros divides by their size; QR steps accept them.
+  const bool zeros = std::find(d, d + n, T(0)) != d + n || std::find(e, e + columns - 1, T(0)) != e + columns - 1;
   const int order = narrow("lasd0", n), more = extra ? 1 : 0, ld_u = narrow("lasd0", ldu),
-            ld_vt = narrow("lasd0", ldvt), smallest = 25;
-  const index_t columns = n + more;
+            ld_vt = narrow("lasd0", ldvt), smallest = zeros ? std::max(order, 25) : 25;
   std::vector<T> work(static_cast<std::size_t>(3 * columns * columns + 2 * columns));
   std::vector<int> integers(static_cast<std::size_t>(8 * n));
   int info = 0;

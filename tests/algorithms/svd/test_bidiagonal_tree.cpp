@@ -141,6 +141,7 @@ CORES_TEST_CASE("bidiagonal_tree decomposes large matrices") {
 
 CORES_TEST_CASE("bidiagonal_tree decomposes matrices of special kinds") {
   check_special_kinds(runtime, {leaf, 40, 20});
+  check_special_kinds(runtime, {});  // in one leaf
 }
 
 TEST_CASE("bidiagonal_tree merges on GPUs", "[gpu]") {
