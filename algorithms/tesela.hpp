@@ -90,6 +90,7 @@
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
+#include <tesela/algorithms/toeplitz/hermitian_toeplitz_eig.hpp>
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 #include <tesela/algorithms/toeplitz/lookahead.hpp>
 #include <tesela/algorithms/toeplitz/shifted_toeplitz.hpp>

@@ -51,6 +51,8 @@ TESELA_LAPACK(d, double)
                  const int*, R*, int*, int*);                                                                          \
   void t##geqp3_(const int*, const int*, T*, const int*, int*, T*, T*, const int*, R*, int*);                          \
   void t##tzrzf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
+  void t##posv_(const char*, const int*, const int*, T*, const int*, T*, const int*, int*, std::size_t);               \
+  void t##gesv_(const int*, const int*, T*, const int*, int*, T*, const int*, int*);                                   \
   void t##gtsv_(const int*, const int*, T*, T*, T*, T*, const int*, int*);                                             \
   void t##heevd_(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, R*, const int*, int*,       \
                  const int*, int*, std::size_t, std::size_t);                                                          \
@@ -166,7 +168,7 @@ template <class T>
 int posv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) {
   const int size = narrow("posv", n), rhs = narrow("posv", r), ld = narrow("posv", lda), ld_b = narrow("posv", ldb);
   int info = 0;
-  by_type<T, sposv_, dposv_>("L", &size, &rhs, a, &ld, b, &ld_b, &info, 1);
+  by_type<T, sposv_, dposv_, cposv_, zposv_>("L", &size, &rhs, a, &ld, b, &ld_b, &info, 1);
   return info;
 }
 
@@ -175,7 +177,7 @@ int gesv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) {
   const int size = narrow("gesv", n), rhs = narrow("gesv", r), ld = narrow("gesv", lda), ld_b = narrow("gesv", ldb);
   std::vector<int> pivots(static_cast<std::size_t>(n));
   int info = 0;
-  by_type<T, sgesv_, dgesv_>(&size, &rhs, a, &ld, pivots.data(), b, &ld_b, &info);
+  by_type<T, sgesv_, dgesv_, cgesv_, zgesv_>(&size, &rhs, a, &ld, pivots.data(), b, &ld_b, &info);
   return info;
 }
 
@@ -324,6 +326,8 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
   template double trcon(index_t, const T*, index_t);                                            \
   template std::vector<real_t<T>> gesvd(index_t, index_t, T*, index_t);                         \
   template Gelsd<T> gelsd(index_t, index_t, index_t, T*, index_t, T*, index_t, double);         \
+  template int posv(index_t, index_t, T*, index_t, T*, index_t);                                \
+  template int gesv(index_t, index_t, T*, index_t, T*, index_t);                                \
   template int gtsv(index_t, index_t, T*, T*, T*, T*, index_t);                                 \
   template int syevd(index_t, T*, index_t, real_t<T>*, bool);                                   \
   template void sytrd(index_t, T*, index_t, real_t<T>*, real_t<T>*, T*);                        \
@@ -336,10 +340,8 @@ TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
-#define TESELA_INSTANTIATE(T)                                    \
-  template int posv(index_t, index_t, T*, index_t, T*, index_t); \
-  template int gesv(index_t, index_t, T*, index_t, T*, index_t); \
-  template int stedc(index_t, T*, T*, T*, index_t);              \
+#define TESELA_INSTANTIATE(T)                       \
+  template int stedc(index_t, T*, T*, T*, index_t); \
   template void ormtr(Op, index_t, index_t, const T*, index_t, const T*, T*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -9,8 +9,9 @@ namespace tesela::lapack {
 
 // LAPACK on matrices in host memory, column-major, for peers and references; blas::Threads determines the number of
 // cores. Sizes beyond its 31 bits throw ArgumentError, and each call allocates its workspace. T is float or double;
-// geqrf, ormqr (unmqr), orgqr (ungqr), gels, gelsd, gesvd, gtsv, syevd (heevd), sytrd (hetrd), geqp3, tzrzf, ormrz
-// (unmrz), trcon, getrf, gecon, potrf, pstrf, gglse, ggglm, ggqrf and ormrq (unmrq) accept their std::complex, too.
+// geqrf, ormqr (unmqr), orgqr (ungqr), gels, gelsd, gesvd, posv, gesv, gtsv, syevd (heevd), sytrd (hetrd), geqp3,
+// tzrzf, ormrz (unmrz), trcon, getrf, gecon, potrf, pstrf, gglse, ggglm, ggqrf and ormrq (unmrq) accept their
+// std::complex, too.
 
 /// Factors A = Q R in place: R in the upper triangle, the Householder vectors below, their factors in tau (min(m, n)).
 template <class T>

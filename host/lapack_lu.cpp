@@ -1,6 +1,7 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack_complex_lu.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -19,8 +20,12 @@ TESELA_LAPACK(d, double)
 TESELA_LAPACK(c, std::complex<float>, float)
 TESELA_LAPACK(z, std::complex<double>, double)
 #undef TESELA_LAPACK
-void dgetrs_(const char*, const int*, const int*, const double*, const int*, const int*, double*, const int*, int*,
-             std::size_t);
+#define TESELA_GETRS(t, T)                                                                                    \
+  void t##getrs_(const char*, const int*, const int*, const T*, const int*, const int*, T*, const int*, int*, \
+                 std::size_t);
+TESELA_GETRS(d, double)
+TESELA_GETRS(z, std::complex<double>)
+#undef TESELA_GETRS
 }
 
 namespace tesela::lapack {
@@ -47,11 +52,27 @@ double gecon(index_t n, const T* factors, index_t lda, real_t<T> norm) {
   return static_cast<double>(reciprocal);
 }
 
-void getrs(index_t n, index_t r, const double* factors, index_t lda, const int* swaps, double* b, index_t ldb) {
+namespace {
+
+template <class T>
+void solve(index_t n, index_t r, const T* factors, index_t lda, const int* swaps, T* b, index_t ldb) {
   const int order = narrow("getrs", n), columns = narrow("getrs", r), ld = narrow("getrs", lda),
             ld_b = narrow("getrs", ldb);
   int info = 0;
-  dgetrs_("N", &order, &columns, factors, &ld, swaps, b, &ld_b, &info, 1);
+  if constexpr (is_complex<T>)
+    zgetrs_("N", &order, &columns, factors, &ld, swaps, b, &ld_b, &info, 1);
+  else
+    dgetrs_("N", &order, &columns, factors, &ld, swaps, b, &ld_b, &info, 1);
+}
+
+}  // namespace
+
+void getrs(index_t n, index_t r, const double* factors, index_t lda, const int* swaps, double* b, index_t ldb) {
+  solve(n, r, factors, lda, swaps, b, ldb);
+}
+void getrs(index_t n, index_t r, const std::complex<double>* factors, index_t lda, const int* swaps,
+           std::complex<double>* b, index_t ldb) {
+  solve(n, r, factors, lda, swaps, b, ldb);
 }
 
 #define TESELA_INSTANTIATE(T)                                   \

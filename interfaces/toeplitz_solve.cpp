@@ -24,10 +24,11 @@ inline Code finished(const ToeplitzSolution& solved, tesela_toeplitz_result whol
   return solved.ok() ? 0 : failed(TESELA_INACCURATE, solved.status());
 }
 
-/// Solves T X = B for the symmetric Toeplitz matrix T(i, j) = t(|i - j|) with first column t (n numbers). B (n x nrhs)
-/// is overwritten with X. Tries fast methods first, and others while the measured residual is above rounding. info > 0:
+/// Solves T X = B for the symmetric Toeplitz matrix T(i, j) = t(|i - j|) with first column t (n numbers); for complex
+/// numbers conj(t) is the first row, and T is Hermitian if t(0) is real. B (n x nrhs) is overwritten with X. Tries fast
+/// methods first, and others while the measured residual is above rounding. info > 0:
 /// T is singular to working precision or not finite, or X is inaccurate; tesela_error() states the reason.
-template <class T>
+template <Number T>
 Code toeplitz_solve(index_t n, index_t nrhs, const T* t, T* b, index_t ldb, tesela_toeplitz_result* result) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   const Array<const T> column("t", t, n);
@@ -40,7 +41,7 @@ Code toeplitz_solve(index_t n, index_t nrhs, const T* t, T* b, index_t ldb, tese
 
 /// Solves T X = B for any Toeplitz matrix with first column c and first row r (n numbers each; r(0) is not used), as
 /// tesela_dtoeplitz_solve does: with that function if r equals c, otherwise by a recursion with look-ahead.
-template <class T>
+template <Number T>
 Code general_toeplitz_solve(index_t n, index_t nrhs, const T* c, const T* r, T* b, index_t ldb,
                             tesela_toeplitz_result* result) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
@@ -68,7 +69,7 @@ struct ToeplitzResult {
 
 ToeplitzResult solve(const Argument& c, const Argument* r, const Argument& b) {
   b.require_rows(c.rows());
-  return in_precision({&c, r != nullptr ? r : &c, &b}, [&]<class T>(T) {
+  return in_number_type({&c, r != nullptr ? r : &c, &b}, [&]<class T>(T) {
     const HostMatrix<T> column = finite_on_host<T>("solve_toeplitz", c).copy();
     const HostMatrix<T> row = r != nullptr ? finite_on_host<T>("solve_toeplitz", *r).copy() : HostMatrix<T>();
     auto [x, solved] = with_workers([&](const c::Session& session) {
@@ -85,8 +86,9 @@ ToeplitzResult solve(const Argument& c, const Argument* r, const Argument& b) {
 }
 
 ToeplitzResult solve_toeplitz(const ArrayLike& c_or_cr, const ArrayLike& b_given) {
+  const Numbers any = Numbers::complex_too;
   if (!nb::isinstance<nb::tuple>(c_or_cr)) {
-    const Argument c("c", c_or_cr), b("b", b_given);
+    const Argument c("c", c_or_cr, any), b("b", b_given, any);
     if (!c.is_vector())
       throw nb::value_error(
           "c must be a vector, the first column of a symmetric matrix, or (c, r) with the first row r");
@@ -94,7 +96,7 @@ ToeplitzResult solve_toeplitz(const ArrayLike& c_or_cr, const ArrayLike& b_given
   }
   const auto both = nb::cast<nb::tuple>(c_or_cr);
   if (both.size() != 2) throw nb::value_error("(c, r) must be the first column and the first row");
-  const Argument c("c", both[0]), r("r", both[1]), b("b", b_given);
+  const Argument c("c", both[0], any), r("r", both[1], any), b("b", b_given, any);
   c.require_vector();
   r.require_vector_of(c.rows());
   return solve(c, &r, b);
@@ -111,15 +113,15 @@ const Part part([](nb::module_& m) {
       .member("status", &ToeplitzResult::status, "'ok'.")
       .prints({"x", "residual", "condition", "status"});
   m.def("solve_toeplitz", solve_toeplitz, "c_or_cr"_a, "b"_a,
-        R"(Solve T x = b for a Toeplitz matrix and any number of right-hand sides.
+        R"(Solve T x = b for a real or complex Toeplitz matrix and any number of right-hand sides.
 
 Tries fast methods first, and others while the measured residual is above rounding.
 
 Parameters
 ----------
 c_or_cr : (n,) array or tuple of two (n,) arrays
-    First column c of a symmetric matrix, T[i, j] = c[|i - j|], or (c, r) with the first row r of any matrix; r[0] is
-    not used.
+    First column c of a symmetric or Hermitian matrix, or (c, r) with the first row r of any matrix; r[0] is not used.
+    c alone has the first row conj(c); a complex c[0] stays on the whole diagonal.
 b : (n,) or (n, k) array
 
 Returns
@@ -138,6 +140,8 @@ Examples
 array([1., 1.])
 >>> np.round(tesela.solve_toeplitz((np.array([2., 1.]), np.array([2., 3.])), np.array([5., 3.])).x, 12)
 array([1., 1.])
+>>> np.round(tesela.solve_toeplitz(np.array([2., 1j]), np.array([2. - 1j, 2. + 1j])).x, 12)
+array([1.+0.j, 1.+0.j])
 )");
 });
 

@@ -1,4 +1,5 @@
 #include "interfaces/c/arguments.hpp"
+#include <tesela/algorithms/toeplitz/hermitian_toeplitz_eig.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 
@@ -85,13 +86,45 @@ SpectrumOptions above_ends(Graph& g, std::span<const T> t, SpectrumOptions optio
   return options;
 }
 
+/// Solves the problem for complex numbers.
+AnyArray hermitian(const Argument& c, const SymmetricEigOptions& options) {
+  return in_number_type({&c}, [&]<class T>(T) -> AnyArray {
+    if constexpr (!is_complex<T>) {
+      throw std::logic_error("hermitian: real numbers");
+    } else {
+      const auto column = finite_on_host<T>("eigh_toeplitz", c);
+      HermitianToeplitzEig<T> found = with_workers([&](const c::Session& session) {
+        return hermitian_toeplitz_eig<T>(session.runtime(), span_of(column), options);
+      });
+      if (!found.status.ok()) {
+        const std::string words = to_string(found.status);
+        raise_lin_alg_error("eigh_toeplitz: " + words, words, nb::none());
+      }
+      std::vector<real_t<T>> values;
+      for (const double value : found.values) values.push_back(static_cast<real_t<T>>(value));
+      const nb::object w = to_python(values, c.place());
+      if (!options.vectors) return w;
+      if (c.rows() == 0) found.vectors = HostMatrix<T>(0, 0);
+      return nb::cast(EighResult{w, to_python(std::move(found.vectors), c.place())});
+    }
+  });
+}
+
 AnyArray eigh_toeplitz(const ArrayLike& c_given, Flag eigvals_only, const ByIndex& by_index, const ByValue& by_value) {
-  const Argument c("c", c_given);
+  const Argument c("c", c_given, Numbers::complex_too);
   c.require_vector();
   require_one_subset(by_index, by_value);
   const index_t n = c.rows();
   const auto positions = positions_of(by_index, n);
   const Values range = values_of(by_value);
+  if (c.complex()) {
+    SymmetricEigOptions selected;
+    selected.vectors = !eigvals_only;
+    selected.positions = positions;
+    selected.low = range.low;
+    selected.high = range.high;
+    return hermitian(c, selected);
+  }
   SpectrumOptions options;
   options.vectors = !eigvals_only;
   options.low = range.low;
@@ -162,12 +195,14 @@ AnyArray count(const ArrayLike& c_given, const ArrayLike& shifts_given) {
 const Part part([](nb::module_& m) {
   m.def("eigh_toeplitz", eigh_toeplitz, "c"_a, nb::kw_only(), "eigvals_only"_a = false,
         "subset_by_index"_a = nb::none(), "subset_by_value"_a = nb::none(),
-        R"(Compute eigenvalues of a symmetric Toeplitz matrix, ascending, and eigenvectors, in O(n) memory for each.
+        R"(Compute eigenvalues of a symmetric or Hermitian Toeplitz matrix, ascending, and eigenvectors.
+
+A real matrix needs O(n) memory for each vector, a complex one n^2 numbers in all.
 
 Parameters
 ----------
 c : (n,) array
-    First column: T[i, j] = c[|i - j|].
+    First column: T[i, j] = c[|i - j|] or, above the diagonal of a complex matrix, its conjugate; c[0] is real.
 eigvals_only, subset_by_index, subset_by_value
     As in `eigh`. Eigenvalues within rounding of an end of the range count as equal to it.
 

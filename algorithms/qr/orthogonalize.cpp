@@ -22,7 +22,7 @@ constexpr std::array all{
     Named<Orthogonalization>{Orthogonalization::gram_schmidt, "gram-schmidt", "classical Gram-Schmidt"},
     Named<Orthogonalization>{Orthogonalization::mgs, "mgs", "modified Gram-Schmidt"},
     Named<Orthogonalization>{Orthogonalization::cgs2, "cgs2", "classical Gram-Schmidt, twice"},
-    Named<Orthogonalization>{Orthogonalization::cholesky_qr2, "cholesky-qr2", "Cholesky factor of A^T A, twice"},
+    Named<Orthogonalization>{Orthogonalization::cholesky_qr2, "cholesky-qr2", "Cholesky factor of A^H A, twice"},
     Named<Orthogonalization>{Orthogonalization::householder, "householder",
                              "Householder reflectors by tiles; then Q is formed"},
 };
@@ -65,16 +65,16 @@ class GramSchmidt {
                                      g_.scratch<T>(OrthogonalizePanel<T>::work_size(nb_), 1));
   }
   /// Subtracts from the tiles after Q_k their projections on its columns, one column after another as modified
-  /// Gram-Schmidt does. With U the upper triangle of Q_k^T Q_k these projections are Q_k S, U^T S = Q_k^T A_j (Björck,
+  /// Gram-Schmidt does. With U the upper triangle of Q_k^H Q_k these projections are Q_k S, U^H S = Q_k^H A_j (Björck,
   /// Linear Algebra Appl. 197, 1994). U = I would make the loss of orthogonality grow with the square of A's condition,
-  /// because Q_k^T Q_k is not exactly I.
+  /// because Q_k^H Q_k is not exactly I.
   void leave(index_t k) {
     const index_t wide = a_(0, k).cols();
     const TileMatrix<T>& gram = copies_.emplace_back(g_.runtime(), wide, wide, TileShape{wide, wide}, "gram");
-    g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, k), a_(0, k), gram(0, 0));
+    g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = adjoint<T>}, a_(0, k), a_(0, k), gram(0, 0));
     for (index_t j = k + 1; j < a_.nt(); ++j) {
-      g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, k), a_(0, j), r_(k, j));
-      g_.insert<Trsm<T>>(on_gpu, {.op = Op::transpose}, gram(0, 0), r_(k, j));
+      g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = adjoint<T>}, a_(0, k), a_(0, j), r_(k, j));
+      g_.insert<Trsm<T>>(on_gpu, {.op = adjoint<T>}, gram(0, 0), r_(k, j));
       g_.insert<Gemm<T>>(on_gpu, {.alpha = -1, .beta = 1}, a_(0, k), r_(k, j), a_(0, j));
     }
   }
@@ -82,7 +82,7 @@ class GramSchmidt {
   /// Gram-Schmidt does.
   void project(index_t k, const TileMatrix<T>& sums) {
     for (index_t j = 0; j < k; ++j)
-      g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, j), a_(0, k), sums(j, k));
+      g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = adjoint<T>}, a_(0, j), a_(0, k), sums(j, k));
     for (index_t j = 0; j < k; ++j)
       g_.insert<Gemm<T>>(on_gpu, {.alpha = -1, .beta = 1}, a_(0, j), sums(j, k), a_(0, k));
   }
@@ -120,7 +120,8 @@ class CholeskyQr {
     // s = 11 (m n + n (n + 1)) u ||A||^2. With this shift the Cholesky factor exists, and a pass divides the condition
     // by about 1e5.
     const double m = static_cast<double>(a_.m()), n = static_cast<double>(n_),
-                 shift = 11 * (m * n + n * (n + 1)) * static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+                 shift =
+                     11 * (m * n + n * (n + 1)) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) / 2;
     result.broken = pass(0);
     for (int tries = 0; result.broken > 0 && tries < 3; ++tries) {
       result.shifted = true;
@@ -136,14 +137,14 @@ class CholeskyQr {
   TileMatrix<T> square(const char* name) const { return TileMatrix<T>(g_.runtime(), n_, n_, {n_, n_}, name); }
 
   /// Returns the minor that is not positive, and leaves A unchanged then; otherwise 0. Uses the largest column sum of
-  /// |A^T A| for ||A||^2. R becomes this pass's factor, or this factor times R.
+  /// |A^H A| for ||A||^2. R becomes this pass's factor, or this factor times R.
   int pass(double shift) {
     const Tile<T> gram = gram_(0, 0);
     for (index_t i = 0; i < a_.mt(); ++i)
       if (i == 0)
-        g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, 0), a_(0, 0), gram);
+        g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = adjoint<T>}, a_(0, 0), a_(0, 0), gram);
       else
-        g_.insert<Gemm<T>>(on_gpu, {.op_a = Op::transpose, .beta = 1}, a_(i, 0), a_(i, 0), gram);
+        g_.insert<Gemm<T>>(on_gpu, {.op_a = adjoint<T>, .beta = 1}, a_(i, 0), a_(i, 0), gram);
     if (shift > 0) add_to_diagonal(shift);
     g_.insert<GramCholesky<T>>(urgent_on_gpu, {}, gram, info_(0, 0), g_.scratch<T>(GramCholesky<T>::work_size(n_), 1));
     if (const int broken = *info_(0, 0).read().data; broken != 0) return broken > 0 ? broken : 1;
@@ -166,10 +167,10 @@ class CholeskyQr {
     double norm = 0;
     for (index_t j = 0; j < n_; ++j) {
       double sum = 0;
-      for (index_t i = 0; i < n_; ++i) sum += std::abs(static_cast<double>(gram(i, j)));
+      for (index_t i = 0; i < n_; ++i) sum += static_cast<double>(std::abs(gram(i, j)));
       norm = std::max(norm, sum);
     }
-    for (index_t j = 0; j < n_; ++j) gram(j, j) += static_cast<T>(relative * norm);
+    for (index_t j = 0; j < n_; ++j) gram(j, j) += static_cast<real_t<T>>(relative * norm);
   }
 
   Graph& g_;
@@ -254,11 +255,13 @@ void make_diagonal_positive(HostMatrix<T>& r, HostMatrix<T>& q) {
   }
 }
 
-template Orthogonalized<float> orthogonalize(Graph&, const TileMatrix<float>&, Orthogonalization);
-template Orthogonalized<double> orthogonalize(Graph&, const TileMatrix<double>&, Orthogonalization);
-template void make_diagonal_positive(HostMatrix<float>&, HostMatrix<float>&);
-template void make_diagonal_positive(HostMatrix<double>&, HostMatrix<double>&);
-template void make_diagonal_positive(HostMatrix<std::complex<float>>&, HostMatrix<std::complex<float>>&);
-template void make_diagonal_positive(HostMatrix<std::complex<double>>&, HostMatrix<std::complex<double>>&);
+#define TESELA_INSTANTIATE(T)                                                                \
+  template Orthogonalized<T> orthogonalize(Graph&, const TileMatrix<T>&, Orthogonalization); \
+  template void make_diagonal_positive(HostMatrix<T>&, HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

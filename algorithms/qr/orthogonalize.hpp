@@ -31,8 +31,8 @@ struct Orthogonalized {
 ///          unusable.
 /// Throws   ArgumentError for other shapes and tilings.
 /// Waits    for the graph.
-/// Method   ||Q^T Q - I|| in units of rounding, for a condition k of A: about k^2 for gram_schmidt, k for mgs, 1 for
-///          the others. cholesky_qr2 adds passes with A^T A + s I if k is above about 1e8 (Fukaya, Kannan, Nakatsukasa,
+/// Method   ||Q^H Q - I|| in units of rounding, for a condition k of A: about k^2 for gram_schmidt, k for mgs, 1 for
+///          the others. cholesky_qr2 adds passes with A^H A + s I if k is above about 1e8 (Fukaya, Kannan, Nakatsukasa,
 ///          Yamamoto and Yanagisawa 2020). Gram-Schmidt works column by column within a tile column and by products
 ///          between tile columns. A is scaled by a power of two first, which changes only R. Sources: Björck, "Numerics
 ///          of Gram-Schmidt orthogonalization" (1994); Giraud, Langou, Rozložník and van den Eshof (2005); Yamamoto,

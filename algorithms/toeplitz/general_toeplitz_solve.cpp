@@ -3,6 +3,7 @@
 #include <tesela/algorithms/toeplitz/lookahead.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/toeplitz/levinson.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -15,7 +16,22 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// One call of toeplitz_solve for a matrix that is not symmetric.
+/// Least order for the Schur recursion by tiles; below it Durbin's is faster on two cores.
+constexpr index_t least_for_tiles = 32768;
+
+bool of_hermitian(ToeplitzMethod method) {
+  return method == ToeplitzMethod::gohberg_semencul || method == ToeplitzMethod::schur;
+}
+
+template <class T>
+bool is_hermitian(const HostMatrix<T>& c, const HostMatrix<T>& r) {
+  if (c.rows() > 0 && c(0, 0) != conj(c(0, 0))) return false;
+  for (index_t i = 1; i < c.rows(); ++i)
+    if (r(i, 0) != conj(c(i, 0))) return false;
+  return true;
+}
+
+/// One call of toeplitz_solve for a matrix that is not symmetric, or complex.
 template <class T>
 class GeneralSolver {
  public:
@@ -26,7 +42,7 @@ class GeneralSolver {
   }
 
   ToeplitzSolution run() {
-    constexpr auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+    constexpr auto eps = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
     solution_.taken.residual.bound = toeplitz_residual_bound<T>(n());
     solution_.rounding = eps / 2;
     if (n() == 0 || X_.n() == 0) return std::move(solution_);
@@ -36,17 +52,26 @@ class GeneralSolver {
       return std::move(solution_);
     }
     right_.emplace(copy());
-    const bool automatic = options_.method == ToeplitzMethod::automatic, small = detail::dense_lu_bytes(n()) <= 1e9;
-    if (options_.method != ToeplitzMethod::dense) take(by_lookahead());
-    const bool enough = best_.attempt.usable() && best_.attempt.residual.error <= 4 * eps;
-    if (options_.method == ToeplitzMethod::dense || (automatic && small && !enough)) take(by_dense());
+    const bool small = detail::dense_lu_bytes<T>(n()) <= 1e9;
+    const auto wanted = [&](ToeplitzMethod method, bool suits) {
+      const bool enough =
+          !solution_.attempts.empty() && best_.attempt.usable() && best_.attempt.residual.error <= 4 * eps;
+      return options_.method == method || (options_.method == ToeplitzMethod::automatic && suits && !enough);
+    };
+    if constexpr (is_complex<T>) {
+      const bool tiles = n() >= least_for_tiles;
+      if (wanted(ToeplitzMethod::gohberg_semencul, hermitian() && !tiles)) take(by_column(InverseRecursion::durbin));
+      if (wanted(ToeplitzMethod::schur, hermitian() && tiles)) take(by_column(InverseRecursion::schur));
+    }
+    if (wanted(ToeplitzMethod::lookahead, true)) take(by_lookahead());
+    if (wanted(ToeplitzMethod::dense, small)) take(by_dense());
     if (best_x_) g_.insert<Lacpy<T>>({}, (*best_x_)(0, 0), X_(0, 0));
     static_cast<void>(g_.wait());
     if (options_.verdict) {
       const auto start = std::chrono::steady_clock::now();
       solution_.condition = best_.condition();
       // The approximate inverse of an almost singular matrix may be too small, and a breakdown leaves none.
-      if (small && best_.attempt.method == ToeplitzMethod::lookahead &&
+      if (small && best_.attempt.method != ToeplitzMethod::dense &&
           !(solution_.condition * std::numeric_limits<double>::epsilon() < 1e-4))
         solution_.condition = detail::DenseLu<T>(g_, c_, r_).condition(g_);
       solution_.verdict_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -58,16 +83,19 @@ class GeneralSolver {
  private:
   index_t n() const { return c_.rows(); }
 
+  /// Whether the eigenvalues of T have signs.
+  bool hermitian() const { return is_hermitian(c_, r_); }
+
   std::string not_finite() const {
     for (index_t i = 0; i < n(); ++i) {
-      if (!std::isfinite(c_(i, 0)))
+      if (!is_finite(c_(i, 0)))
         return "not finite: " + (i == 0 ? std::string("c(0) - sigma") : "c(" + std::to_string(i) + ")");
-      if (i > 0 && !std::isfinite(r_(i, 0))) return "not finite: r(" + std::to_string(i) + ")";
+      if (i > 0 && !is_finite(r_(i, 0))) return "not finite: r(" + std::to_string(i) + ")";
     }
     const auto b = X_(0, 0).read();
     for (index_t j = 0; j < b.cols; ++j)
       for (index_t i = 0; i < b.rows; ++i)
-        if (!std::isfinite(b(i, j))) return "not finite: b(" + std::to_string(i) + ", " + std::to_string(j) + ")";
+        if (!is_finite(b(i, j))) return "not finite: b(" + std::to_string(i) + ", " + std::to_string(j) + ")";
     return {};
   }
 
@@ -77,23 +105,46 @@ class GeneralSolver {
     return to;
   }
 
-  detail::ToeplitzAttempted by_lookahead() {
-    const ToeplitzLookahead<T> inverse(g_, c_, r_);
+  /// Solves by an inverse with up to eight steps of refinement.
+  template <class Inverse>
+  detail::ToeplitzAttempted by_inverse(ToeplitzMethod method, const Inverse& inverse) {
     detail::ToeplitzAttempted a{{}, [&runtime = g_.runtime(), inverse] { return inverse.condition(runtime); }};
-    a.attempt.method = ToeplitzMethod::lookahead;
+    a.attempt.method = method;
     const TileMatrix<double> outcome(g_.runtime(), X_.n(), 4, {X_.n(), 4}, "outcome");
+    restart();
     inverse.solve(g_, X_, outcome, {8});
     if (const Status status = g_.wait(); status.info <= n()) a.attempt.order = status.info;
     detail::read_outcome(outcome, a.attempt);
-    a.attempt.largest_step = inverse.largest_step();
     return a;
   }
 
+  detail::ToeplitzAttempted by_column(InverseRecursion by) {
+    const HermitianInverse<T> inverse(g_, c_, by);
+    detail::ToeplitzAttempted a =
+        by_inverse(by == InverseRecursion::schur ? ToeplitzMethod::schur : ToeplitzMethod::gohberg_semencul, inverse);
+    const auto recursion = inverse.recursion()(0, 0).read();
+    a.attempt.growth = recursion(kernels::levinson_growth, 0);
+    if (a.attempt.order == 0) a.attempt.negative = static_cast<index_t>(recursion(kernels::levinson_negative, 0));
+    return a;
+  }
+
+  detail::ToeplitzAttempted by_lookahead() {
+    const ToeplitzLookahead<T> inverse(g_, c_, r_);
+    detail::ToeplitzAttempted a = by_inverse(ToeplitzMethod::lookahead, inverse);
+    a.attempt.largest_step = inverse.largest_step();
+    if (hermitian() && a.attempt.order == 0) a.attempt.negative = inverse.negative();
+    return a;
+  }
+
+  /// Keeps the best X and restores B for a further attempt.
+  void restart() {
+    if (solution_.attempts.empty()) return;
+    if (best_.attempt.usable() && !best_x_) best_x_.emplace(copy());
+    g_.insert<Lacpy<T>>({}, (*right_)(0, 0), X_(0, 0));
+  }
+
   detail::ToeplitzAttempted by_dense() {
-    if (!solution_.attempts.empty()) {
-      if (best_.attempt.usable()) best_x_.emplace(copy());
-      g_.insert<Lacpy<T>>({}, (*right_)(0, 0), X_(0, 0));
-    }
+    restart();
     const detail::DenseLu<T> lu(g_, c_, r_);
     detail::ToeplitzAttempted a{{}, [&g = g_, lu] { return lu.condition(g); }};
     a.attempt.method = ToeplitzMethod::dense;
@@ -121,6 +172,8 @@ class GeneralSolver {
     if (solution_.condition >= toeplitz_singular_condition<T>())
       return "singular to working precision: the condition is " +
              (std::isfinite(solution_.condition) ? detail::short_form(solution_.condition) + " or more" : "infinite");
+    if (a.order > 0 && of_hermitian(a.method))
+      return "breakdown: the leading minor of order " + std::to_string(a.order) + " vanishes or is not finite";
     if (a.order > 0)
       return "breakdown: " + (a.method == ToeplitzMethod::dense
                                   ? "pivot " + std::to_string(a.order) + " of LU is zero"
@@ -150,12 +203,14 @@ ToeplitzSolution toeplitz_solve(Graph& g, const HostMatrix<T>& c, const HostMatr
   require(c.cols() == 1 && r.cols() == 1 && r.rows() == c.rows(), "toeplitz_solve", "r", r.shape(), ", c is ",
           c.shape(), "; they must be columns of the same length");
   const index_t n = c.rows();
-  if (n <= 1 || std::equal(c.data() + 1, c.data() + n, r.data() + 1))
-    return toeplitz_solve(g, Toeplitz<T>(g, c), sigma, B, options);
+  if constexpr (!is_complex<T>)
+    if (n <= 1 || std::equal(c.data() + 1, c.data() + n, r.data() + 1))
+      return toeplitz_solve(g, Toeplitz<T>(g, c), sigma, B, options);
+  const bool hermitian = is_complex<T> && of_hermitian(options.method);
   require(options.method == ToeplitzMethod::automatic || options.method == ToeplitzMethod::lookahead ||
-              options.method == ToeplitzMethod::dense,
+              options.method == ToeplitzMethod::dense || (hermitian && sigma == conj(sigma) && is_hermitian(c, r)),
           "toeplitz_solve", "method", toeplitz_method_name(options.method),
-          " needs a symmetric matrix; use lookahead or dense");
+          hermitian ? " needs a Hermitian matrix" : " needs a symmetric real matrix", "; use lookahead or dense");
   require_whole_columns("toeplitz_solve", "B", B, n);
   require(B.nt() <= 1, "toeplitz_solve", "B", B.nt(), " tiles; it must be one");
   return GeneralSolver<T>(g, c, r, sigma, B, options).run();
@@ -180,6 +235,8 @@ ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& c, const 
                                            const ToeplitzSolveOptions&);
 TESELA_GENERAL_TOEPLITZ(float)
 TESELA_GENERAL_TOEPLITZ(double)
+TESELA_GENERAL_TOEPLITZ(std::complex<float>)
+TESELA_GENERAL_TOEPLITZ(std::complex<double>)
 #undef TESELA_GENERAL_TOEPLITZ
 
 }  // namespace tesela

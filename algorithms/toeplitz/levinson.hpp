@@ -42,6 +42,12 @@ template <class T>
 void schur(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& inverse, const TileMatrix<double>& report,
            index_t tile = 0);
 
+/// Inserts the same for the first column t of size 1, n numbers in the first column of a tile; a complex matrix is
+/// Hermitian, t(0) real.
+template <class T>
+void schur(Graph& g, const Tile<T>& t, const TileMatrix<T>& inverse, const TileMatrix<double>& report,
+           index_t tile = 0);
+
 /// Returns the pairs of a tile for order n.
 index_t suitable_schur_tile(index_t n, const WorkerCounts& workers);
 

@@ -11,9 +11,9 @@ using namespace kernels;
 namespace {
 
 template <class T>
-void require_tiles(const Toeplitz<T>& A, const TileMatrix<T>& inverse, const TileMatrix<double>& report, index_t tile) {
-  if (A.n() < 1) throw ArgumentError("schur", "A", "a matrix of order 0 has no inverse");
-  require_whole_columns("schur", "inverse", inverse, A.n());
+void require_tiles(index_t n, const TileMatrix<T>& inverse, const TileMatrix<double>& report, index_t tile) {
+  if (n < 1) throw ArgumentError("schur", "A", "a matrix of order 0 has no inverse");
+  require_whole_columns("schur", "inverse", inverse, n);
   require_whole_columns("schur", "report", report, levinson_report_rows);
   if (inverse.n() != 1 || report.n() != 1) throw ArgumentError("schur", "inverse", "it and report must be one column");
   if (!is_schur_tile(tile))
@@ -65,8 +65,15 @@ index_t suitable_schur_tile(index_t n, const WorkerCounts& workers) {
 template <class T>
 void schur(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& inverse, const TileMatrix<double>& report,
            index_t tile) {
-  const index_t n = A.n(), m = tile > 0 ? tile : suitable_schur_tile(n, g.runtime()), rows = schur_coefficient_rows(m);
-  require_tiles(A, inverse, report, m);
+  require_tiles(A.n(), inverse, report, tile > 0 ? tile : suitable_schur_tile(A.n(), g.runtime()));
+  schur(g, A.tile(), inverse, report, tile);
+}
+
+template <class T>
+void schur(Graph& g, const Tile<T>& t, const TileMatrix<T>& inverse, const TileMatrix<double>& report, index_t tile) {
+  const index_t n = t.rows(), m = tile > 0 ? tile : suitable_schur_tile(n, g.runtime()),
+                rows = schur_coefficient_rows(m);
+  require_tiles(n, inverse, report, m);
   const index_t tiles = std::max<index_t>(ceil_div(n - 1, m), 1);
   const TileMatrix<T> generator(g.runtime(), tiles * m, 2, {m, 2}, "generator");
   const TileMatrix<T> rho(g.runtime(), tiles * rows, 1, {rows, 1}, "rho");
@@ -77,10 +84,10 @@ void schur(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& inverse, const T
     home(levinson_least, 0) = std::numeric_limits<double>::infinity();
   }
   // GPUs own the tiles of the generator in turn.
-  const auto place = [gpu = g.runtime().gpus() > 0](index_t j, int priority) {
+  const auto place = [gpu = !is_complex<T> && g.runtime().gpus() > 0](index_t j, int priority) {
     return gpu ? Priority{priority, true, static_cast<int>(j % 4096)} : Priority{priority};
   };
-  for (index_t j = 0; j < tiles; ++j) g.insert<SchurGenerator<T>>(place(j, 1), {j * m}, A.tile(), generator(j, 0));
+  for (index_t j = 0; j < tiles; ++j) g.insert<SchurGenerator<T>>(place(j, 1), {j * m}, t, generator(j, 0));
   Transfers<T> transfers(g);
   const Tile<T> work = g.scratch<T>(schur_work_rows(m), 1);
   for (index_t k = 0; k < tiles; ++k) {
@@ -97,5 +104,7 @@ void schur(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& inverse, const T
 
 template void schur(Graph&, const Toeplitz<float>&, const TileMatrix<float>&, const TileMatrix<double>&, index_t);
 template void schur(Graph&, const Toeplitz<double>&, const TileMatrix<double>&, const TileMatrix<double>&, index_t);
+template void schur(Graph&, const Tile<std::complex<double>>&, const TileMatrix<std::complex<double>>&,
+                    const TileMatrix<double>&, index_t);
 
 }  // namespace tesela

@@ -91,16 +91,22 @@ HostMatrix<T> toeplitz_column(const ToeplitzGenerator& generator, index_t n) {
   HostMatrix<T> t(n, 1);
   const bool random = generator.kind == ToeplitzKind::random || generator.kind == ToeplitzKind::spd;
   const Generator<T> uniform{Pattern::uniform, T(0), 0, generator.seed};
-  for (index_t k = 0; k < n; ++k) t(k, 0) = random ? uniform(k, 0) : static_cast<T>(element(generator, k, n));
+  for (index_t k = 0; k < n; ++k) {
+    t(k, 0) = random ? uniform(k, 0) : T(static_cast<real_t<T>>(element(generator, k, n)));
+    if constexpr (is_complex<T>)
+      t(k, 0) = k == 0 ? T(t(0, 0).real()) : random ? t(k, 0) : t(k, 0) * std::polar(real_t<T>(1), real_t<T>(k));
+  }
   if (generator.kind == ToeplitzKind::spd && n > 0) {
     t(0, 0) = 0;
     // A little above the bound, which rounding in single precision could reach. For n = 1, t(0) is 1.
-    t(0, 0) = n == 1 ? T(1) : static_cast<T>(-1.0001 * toeplitz_symbol_range(n, t.data(), 0.0).low);
+    t(0, 0) = n == 1 ? T(1) : T(static_cast<real_t<T>>(-1.0001 * toeplitz_symbol_range(n, t.data(), 0.0).low));
   }
   return t;
 }
 
 template HostMatrix<float> toeplitz_column(const ToeplitzGenerator&, index_t);
 template HostMatrix<double> toeplitz_column(const ToeplitzGenerator&, index_t);
+template HostMatrix<std::complex<float>> toeplitz_column(const ToeplitzGenerator&, index_t);
+template HostMatrix<std::complex<double>> toeplitz_column(const ToeplitzGenerator&, index_t);
 
 }  // namespace tesela

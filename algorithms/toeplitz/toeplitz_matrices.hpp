@@ -6,7 +6,8 @@
 
 namespace tesela {
 
-/// Generated symmetric Toeplitz matrices, T(i, j) = t(|i - j|).
+/// Generated symmetric or complex Hermitian Toeplitz matrices, T(i, j) = t(|i - j|), i >= j. Complex ones have random
+/// numbers in both parts, except t(0), or t(k) times exp(i k), which keeps the eigenvalues.
 enum class ToeplitzKind : std::uint8_t {
   random,  ///< t(i) uniform in [-1, 1): indefinite
   /// t(i) uniform in [-1, 1) for i > 0, and t(0) just large enough to make the symbol positive: positive definite with

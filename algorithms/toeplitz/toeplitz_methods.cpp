@@ -66,11 +66,13 @@ std::string ToeplitzSolution::status() const {
 
 template <class T>
 double toeplitz_residual_bound(index_t n) {
-  const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const auto eps = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   return std::min(eps * std::max(32.0, std::sqrt(static_cast<double>(n))), useful_bound);
 }
 
 template double toeplitz_residual_bound<float>(index_t);
 template double toeplitz_residual_bound<double>(index_t);
+template double toeplitz_residual_bound<std::complex<float>>(index_t);
+template double toeplitz_residual_bound<std::complex<double>>(index_t);
 
 }  // namespace tesela

@@ -15,7 +15,7 @@ struct ToeplitzRefinement {
   /// Returns the arguments of kernels for a matrix of this norm at size 1.
   template <class T>
   kernels::RefinedSolveArgs<T> args(int exponent, double unit_norm) const {
-    const double good = tolerance > 0 ? tolerance : 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    const double good = tolerance > 0 ? tolerance : 32 * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
     return {unit_norm, steps, good, exponent};
   }
 };

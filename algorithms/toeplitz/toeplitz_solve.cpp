@@ -344,22 +344,32 @@ ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const T
 template <class T>
 ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& t, T sigma, MatrixView<T> b,
                                 const ToeplitzSolveOptions& options) {
-  if (b.rows == 0 || b.cols == 0) return {};
-  if (auto solved = detail::toeplitz_solve_here<T>(runtime, t, nullptr, sigma, b, options)) return std::move(*solved);
-  const TileMatrix<T> X = b.in_one_tile(runtime, "X");
-  Graph g(runtime);
-  ToeplitzSolution solved = toeplitz_solve(g, Toeplitz<T>(g, t), sigma, X, options);
-  X.bring_home();
-  return solved;
+  if constexpr (is_complex<T>) {
+    HostMatrix<T> row = t.clone();
+    std::transform(t.data(), t.data() + t.size(), row.data(), [](T value) { return conj(value); });
+    return toeplitz_solve(runtime, t, row, sigma, b, options);
+  } else {
+    if (b.rows == 0 || b.cols == 0) return {};
+    if (auto solved = detail::toeplitz_solve_here<T>(runtime, t, nullptr, sigma, b, options)) return std::move(*solved);
+    const TileMatrix<T> X = b.in_one_tile(runtime, "X");
+    Graph g(runtime);
+    ToeplitzSolution solved = toeplitz_solve(g, Toeplitz<T>(g, t), sigma, X, options);
+    X.bring_home();
+    return solved;
+  }
 }
 
 template ToeplitzSolution toeplitz_solve(Graph&, const Toeplitz<float>&, float, const TileMatrix<float>&,
                                          const ToeplitzSolveOptions&);
 template ToeplitzSolution toeplitz_solve(Graph&, const Toeplitz<double>&, double, const TileMatrix<double>&,
                                          const ToeplitzSolveOptions&);
-template ToeplitzSolution toeplitz_solve(Runtime&, const HostMatrix<float>&, float, MatrixView<float>,
-                                         const ToeplitzSolveOptions&);
-template ToeplitzSolution toeplitz_solve(Runtime&, const HostMatrix<double>&, double, MatrixView<double>,
-                                         const ToeplitzSolveOptions&);
+#define TESELA_TOEPLITZ_SOLVE(T)                                                             \
+  template ToeplitzSolution toeplitz_solve(Runtime&, const HostMatrix<T>&, T, MatrixView<T>, \
+                                           const ToeplitzSolveOptions&);
+TESELA_TOEPLITZ_SOLVE(float)
+TESELA_TOEPLITZ_SOLVE(double)
+TESELA_TOEPLITZ_SOLVE(std::complex<float>)
+TESELA_TOEPLITZ_SOLVE(std::complex<double>)
+#undef TESELA_TOEPLITZ_SOLVE
 
 }  // namespace tesela

@@ -84,7 +84,7 @@ double toeplitz_residual_bound(index_t n);
 /// digit. The eliminations treat a pivot below 16 roundings of the norm as zero.
 template <class T>
 constexpr double toeplitz_singular_condition() {
-  return 1 / 16.0 / static_cast<double>(std::numeric_limits<T>::epsilon());
+  return 1 / 16.0 / static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
 }
 
 /// Solves B = (T - sigma I)^-1 B.
@@ -102,20 +102,23 @@ template <class T>
 ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const TileMatrix<T>& B,
                                 const ToeplitzSolveOptions& options = {});
 
-/// Solves the same for arrays: b (n x k, on the host or on a device) is overwritten by X. Waits.
+/// Solves the same for arrays: b (n x k, on the host or on a device) is overwritten by X. Waits. A complex t has the
+/// first row conj(t), as in SciPy: T is Hermitian if t(0) is real. The next function has the methods.
 template <class T>
 ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& t, T sigma, MatrixView<T> b,
                                 const ToeplitzSolveOptions& options = {});
 
-/// Solves B = (T - sigma I)^-1 B for T(i, j) = t(i - j), symmetric or not, with first column c and first row r, n x 1;
+/// Solves B = (T - sigma I)^-1 B for T(i, j) = t(i - j), real or complex, with first column c and first row r, n x 1;
 /// r(0) is not read (SciPy solve_toeplitz).
 ///
 /// B        n x k in one tile; overwritten by X.
-/// Throws   ArgumentError as above, if c or r has another shape, and if T is not symmetric and the method is none of
-///          `automatic`, `lookahead` and `dense`.
+/// Throws   ArgumentError as above, if c or r has another shape, and if T is not symmetric or complex and the method is
+/// none of
+///          `automatic`, `lookahead` and `dense`, or `gohberg_semencul` and `schur` for a complex Hermitian T.
 /// Waits    for the graph.
-/// Method   toeplitz_solve of c if r equals c. Otherwise `automatic` is lookahead, and then dense if the residual is
-///          above a few roundings and n^2 numbers need at most 1 GB.
+/// Method   toeplitz_solve of c if r equals c and is real. Otherwise `automatic` is, while the residual is above a few
+///          roundings, gohberg_semencul or schur if T is Hermitian, lookahead, and dense if n^2 numbers need at most 1
+///          GB.
 template <class T>
 ToeplitzSolution toeplitz_solve(Graph& g, const HostMatrix<T>& c, const HostMatrix<T>& r, T sigma,
                                 const TileMatrix<T>& B, const ToeplitzSolveOptions& options = {});

@@ -11,7 +11,7 @@ namespace {
 template <class T>
 bool normalize(const InOut<T>& a, index_t k, const Out<T>& r) {
   T* const column = &a(0, k);
-  const T norm = blas::nrm2(a.rows, column);
+  const real_t<T> norm = blas::nrm2(a.rows, column);
   r(k, k) = norm;
   if (!(norm > 0)) return false;
   for (index_t i = 0; i < a.rows; ++i) column[i] /= norm;
@@ -23,7 +23,7 @@ template <class T>
 void project(const InOut<T>& a, index_t k, const Out<T>& r, T* sums) {
   if (k == 0) return;
   T* const column = &a(0, k);
-  blas::gemv(Op::transpose, a.rows, k, T(1), a.data, a.ld, column, T(0), sums);
+  blas::gemv(adjoint<T>, a.rows, k, T(1), a.data, a.ld, column, T(0), sums);
   blas::gemv(Op::none, a.rows, k, T(-1), a.data, a.ld, sums, T(1), column);
   for (index_t j = 0; j < k; ++j) r(j, k) += sums[j];
 }
@@ -43,7 +43,7 @@ void OrthogonalizePanel<T>::cpu(const Args& args, InOut<T> a, Out<T> r, InOut<in
       return;
     }
     if (const index_t rest = n - k - 1; modified && rest > 0) {
-      blas::gemm(Op::transpose, Op::none, 1, rest, a.rows, T(1), &a(0, k), a.ld, &a(0, k + 1), a.ld, T(0), &r(k, k + 1),
+      blas::gemm(adjoint<T>, Op::none, 1, rest, a.rows, T(1), &a(0, k), a.ld, &a(0, k + 1), a.ld, T(0), &r(k, k + 1),
                  r.ld);
       blas::gemm(Op::none, Op::none, a.rows, rest, 1, T(-1), &a(0, k), a.ld, &r(k, k + 1), r.ld, T(1), &a(0, k + 1),
                  a.ld);
@@ -51,7 +51,21 @@ void OrthogonalizePanel<T>::cpu(const Args& args, InOut<T> a, Out<T> r, InOut<in
   }
 }
 
-#if !TESELA_HAVE_CUDA
+#if TESELA_HAVE_CUDA
+// orthogonalize.cu has the functions of real numbers.
+#define TESELA_WORK_SIZES(T)                            \
+  template <>                                           \
+  index_t OrthogonalizePanel<T>::work_size(index_t n) { \
+    return n;                                           \
+  }                                                     \
+  template <>                                           \
+  index_t GramCholesky<T>::work_size(index_t) {         \
+    return 1;                                           \
+  }
+TESELA_WORK_SIZES(std::complex<float>)
+TESELA_WORK_SIZES(std::complex<double>)
+#undef TESELA_WORK_SIZES
+#else
 template <class T>
 index_t OrthogonalizePanel<T>::work_size(index_t n) {
   return n;
@@ -66,7 +80,7 @@ template <class T>
 void GramCholesky<T>::cpu(const Args&, InOut<T> a, Out<int> info, Scratch<T>) {
   *info.data = lapack::potrf(a.rows, a.data, a.ld);
   for (index_t j = 0; *info.data == 0 && j < a.rows; ++j)  // some LAPACK libraries miss NaN
-    if (!(a(j, j) > 0)) *info.data = static_cast<int>(j) + 1;
+    if (!(real_part(a(j, j)) > 0)) *info.data = static_cast<int>(j) + 1;
 }
 
 template <class T>
@@ -74,11 +88,14 @@ void SolveRight<T>::cpu(const Args&, In<T> r, InOut<T> x) {
   blas::trsm_right(x.rows, x.cols, r.data, r.ld, x.data, x.ld);
 }
 
-template struct OrthogonalizePanel<float>;
-template struct OrthogonalizePanel<double>;
-template struct GramCholesky<float>;
-template struct GramCholesky<double>;
-template struct SolveRight<float>;
-template struct SolveRight<double>;
+#define TESELA_INSTANTIATE(T)            \
+  template struct OrthogonalizePanel<T>; \
+  template struct GramCholesky<T>;       \
+  template struct SolveRight<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -37,7 +37,7 @@ void LargestElement<T>::cpu(const Args& args, In<T> a, Out<double> found) {
       const index_t below = std::abs(args.first_row + i - args.first_column - j);
       if (below == 0 && args.counted != Counted::all) continue;
       if (below > 1 && args.counted == Counted::next_to_diagonal) continue;
-      const double x = std::abs(static_cast<double>(a(i, j)));
+      const auto x = static_cast<double>(largest_part(a(i, j)));
       if (!std::isnan(largest) && !(x <= largest)) largest = x;
     }
   found(0, 0) = largest;
@@ -45,6 +45,8 @@ void LargestElement<T>::cpu(const Args& args, In<T> a, Out<double> found) {
 
 template struct LargestElement<float>;
 template struct LargestElement<double>;
+template struct LargestElement<std::complex<float>>;
+template struct LargestElement<std::complex<double>>;
 
 template <class T>
 void MirrorTile<T>::cpu(const Args& args, InOut<T> a) {

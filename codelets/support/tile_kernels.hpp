@@ -25,11 +25,13 @@ struct CopyBlock {
 /// (next_to_diagonal).
 enum class Counted : std::uint8_t { all, beside_diagonal, next_to_diagonal };
 
-/// Finds the largest magnitude of a tile's elements that count; NaN if one is NaN. `found` is 1 x 1.
+/// Finds the largest magnitude of a tile's elements that count, of complex ones the larger part's; NaN if one is NaN.
+/// `found` is 1 x 1.
 template <class T>
 struct LargestElement {
   static constexpr auto name = "largest_element";
   static constexpr std::uint32_t color = 0x937860;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Counted counted = Counted::all;
     index_t first_row = 0, first_column = 0;  ///< of the tile, in the matrix

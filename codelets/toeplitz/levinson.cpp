@@ -1,6 +1,7 @@
 #include <tesela/codelets/toeplitz/internal/levinson_pass.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
+#include <tesela/codelets/toeplitz/lookahead.hpp>
 
 #include <algorithm>
 #include <array>
@@ -13,13 +14,8 @@
 namespace tesela::kernels {
 namespace {
 
-template <class T>
-bool finite(T x) {
-  return std::abs(x) <= std::numeric_limits<T>::max();
-}
-
-/// The recursion of one matrix. back[n - i] is t(i), for i = 0 ... n - 1, at least for i >= 1; y has room for n - 1
-/// numbers.
+/// The recursion of one symmetric or Hermitian matrix. back[n - i] is t(i), for i = 0 ... n - 1, at least for i >= 1; y
+/// has room for n - 1 numbers.
 template <class T>
 class Recursion {
  public:
@@ -39,12 +35,14 @@ class Recursion {
       }
     }
     for (index_t order = 1; order < n_ && broken_ == 0; ++order) {
-      growth_ = std::max(growth_, std::abs(static_cast<double>(alpha)));
-      if ((n_ - order) % 2 == 1) {
-        of_parts_[0] += beta * (1 - static_cast<double>(alpha)) < 0 ? 1 : 0;
-        of_parts_[1] += beta * (1 + static_cast<double>(alpha)) < 0 ? 1 : 0;
+      const auto size = static_cast<double>(std::abs(alpha));
+      growth_ = std::max(growth_, size);
+      if (!is_complex<T> && (n_ - order) % 2 == 1) {
+        const auto sign = static_cast<double>(real_part(alpha));
+        of_parts_[0] += beta * (1 - sign) < 0 ? 1 : 0;
+        of_parts_[1] += beta * (1 + sign) < 0 ? 1 : 0;
       }
-      beta *= (1 - static_cast<double>(alpha)) * (1 + static_cast<double>(alpha));
+      beta *= (1 - size) * (1 + size);
       pivot(beta, order + 1);
       if (broken_ != 0) break;
       const bool last = order + 1 == n_;
@@ -62,7 +60,7 @@ class Recursion {
         }
         column[order] = mu;
         sums[c] = p.sum_x + t(1) * mu;
-        if (!finite(mu)) broken_ = order + 1;
+        if (!is_finite(mu)) broken_ = order + 1;
       }
       if (last) break;
       if (k == 0) {
@@ -72,7 +70,7 @@ class Recursion {
       }
       y_[order] = alpha = next;
       sum_y += t(1) * next;
-      if (!finite(next)) broken_ = order + 1;
+      if (!is_finite(next)) broken_ = order + 1;
     }
     report[levinson_negative] = negative_;
     report[levinson_breakdown] = static_cast<double>(broken_);
@@ -87,7 +85,7 @@ class Recursion {
  private:
   T t(index_t i) const { return back_[n_ - i]; }
 
-  static T quotient(T a, double b) { return static_cast<T>(static_cast<double>(a) / b); }
+  static T quotient(T a, double b) { return converted<T>(converted<with_parts<T, double>>(a) / b); }
 
   void start(double beta) {
     negative_ = growth_ = 0;
@@ -99,7 +97,7 @@ class Recursion {
   void pivot(double beta, index_t order) {
     negative_ += beta < 0 ? 1 : 0;
     least_ = std::min(least_, std::abs(beta));
-    if (beta == 0 || !finite(beta)) broken_ = order;
+    if (beta == 0 || !is_finite(beta)) broken_ = order;
   }
 
   index_t n_;
@@ -127,7 +125,7 @@ template <class T>
 void settle(T* x, index_t n, index_t ld, index_t columns, double* report) {
   bool fine = report[levinson_breakdown] == 0;
   for (index_t c = 0; fine && c < columns; ++c)
-    fine = std::all_of(x + c * ld, x + c * ld + n, [](T value) { return finite(value); });
+    fine = std::all_of(x + c * ld, x + c * ld + n, [](T value) { return is_finite(value); });
   if (fine) return;
   if (report[levinson_breakdown] == 0) report[levinson_breakdown] = static_cast<double>(n);
   for (index_t c = 0; c < columns; ++c) std::fill_n(x + c * ld, n, T(0));
@@ -173,6 +171,20 @@ void Durbin<T>::cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out
 }
 
 template <class T>
+void HermitianFactor<T>::cpu(const Args&, In<T> t, Out<T> generator, Out<double> report, Out<double> recursion) {
+  const index_t n = t.rows;
+  std::vector<T> back(static_cast<std::size_t>(n)), y(static_cast<std::size_t>(n));
+  reverse(n, t.data, back.data());
+  // The column of the inverse is (1, y) / beta.
+  const double beta =
+      Recursion<T>(n, back.data(), y.data()).run(real_part(t.data[0]), nullptr, 0, 0, nullptr, recursion.data);
+  T* const x = generator.data;
+  for (index_t i = 0; i < n; ++i) x[i] = (i == 0 ? T(1) : y[static_cast<std::size_t>(i - 1)]) / beta;
+  settle(x, n, n, 1, recursion.data);
+  finish_generator(n, generator, recursion.data, report);
+}
+
+template <class T>
 void LevinsonCount<T>::cpu(const Args&, In<T> t, In<double> sigma, Out<double> report, Scratch<T> work) {
   const index_t n = t.rows;
   reverse(n, t.data, work.data);
@@ -208,5 +220,6 @@ template struct Levinson<float>;
 template struct Levinson<double>;
 template struct Durbin<float>;
 template struct Durbin<double>;
+template struct HermitianFactor<std::complex<double>>;
 
 }  // namespace tesela::kernels

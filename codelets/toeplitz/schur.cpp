@@ -12,11 +12,6 @@ namespace {
 
 constexpr index_t grain = lattice_grain;
 
-template <class T>
-bool finite(T x) {
-  return std::abs(x) <= std::numeric_limits<T>::max();
-}
-
 /// The steps of a tile on its own pairs.
 template <class T>
 class Triangle {
@@ -24,11 +19,12 @@ class Triangle {
   Triangle(index_t first, index_t count, double* report) : next_(first), end_(first + count), report_(report) {}
 
   /// Notes a pivot of this order.
-  void pivot(T beta, index_t order) {
+  void pivot(T number, index_t order) {
+    const auto beta = real_part(number);  // real up to rounding
     last_ = beta;
     report_[levinson_negative] += beta < 0 ? 1 : 0;
     report_[levinson_least] = std::min(report_[levinson_least], std::abs(static_cast<double>(beta)));
-    if (beta == 0 || !finite(beta)) breaks(order);
+    if (beta == 0 || !is_finite(number)) breaks(order);
   }
   bool broken() const { return report_[levinson_breakdown] != 0; }
   T last_pivot() const { return last_; }
@@ -52,14 +48,14 @@ class Triangle {
     for (index_t k = 0; k < grain; ++k) {
       rho[k] = 0;
       if (next_ == end_ || broken()) continue;
-      const T r = static_cast<T>(-static_cast<double>(v[k]) / static_cast<double>(u[0]));
+      const T r = converted<T>(-converted<with_parts<T, double>>(v[k]) / static_cast<double>(real_part(u[0])));
       const index_t order = ++next_ + 1;
-      if (!finite(r)) {
+      if (!is_finite(r)) {
         breaks(order);
         continue;
       }
       rho[k] = r;
-      report_[levinson_growth] = std::max(report_[levinson_growth], std::abs(static_cast<double>(r)));
+      report_[levinson_growth] = std::max(report_[levinson_growth], static_cast<double>(std::abs(r)));
       lattice_step(k, r, u, v);
       pivot(u[0], order);
     }
@@ -87,14 +83,14 @@ void SchurTriangle<T>::cpu(const Args& args, InOut<T> generator, Out<T> rho, Out
   Triangle<T> triangle(args.first, args.count, report.data);
   if (args.first == 0) triangle.pivot(generator(0, 0), 1);
   triangle.run(m, generator.data, &generator(0, 1), rho.data, edge.data, work.data);
-  rho.data[m] = static_cast<T>(report.data[levinson_breakdown]);
+  rho.data[m] = T(static_cast<real_t<T>>(report.data[levinson_breakdown]));
   rho.data[m + 1] = triangle.last_pivot();
 }
 
 template <class T>
 void SchurApply<T>::cpu(const Args&, In<T> rho, InOut<T> generator, InOut<T> edge, Scratch<T> work) {
   const index_t m = generator.rows;
-  if (rho.data[m] != 0) return;
+  if (rho.data[m] != T(0)) return;
   lattice_apply<T>({rho.data, m, generator.data, &generator(0, 1), m, edge.data, work.data});
 }
 
@@ -130,7 +126,7 @@ void SchurInverse<T>::cpu(const Args&, In<T> transfer, In<T> rho, Out<T> inverse
   toeplitz::Host{}.each(n, 1,
                         schur::InverseColumn<T>{transfer.data, &transfer(0, 1), transfer.rows, rho.data + m,
                                                 rho.data + m + 1, inverse.data});
-  if (std::all_of(inverse.data, inverse.data + n, [](T x) { return finite(x); })) return;
+  if (std::all_of(inverse.data, inverse.data + n, [](T x) { return is_finite(x); })) return;
   std::fill_n(inverse.data, n, T(0));
   report.data[levinson_breakdown] = static_cast<double>(n);
 }
@@ -144,6 +140,7 @@ void SchurInverse<T>::cpu(const Args&, In<T> transfer, In<T> rho, Out<T> inverse
   template struct SchurInverse<T>;
 TESELA_SCHUR(float)
 TESELA_SCHUR(double)
+TESELA_SCHUR(std::complex<double>)
 #undef TESELA_SCHUR
 
 }  // namespace tesela::kernels

@@ -1,21 +1,23 @@
 #pragma once
 
 #include <tesela/codelets/toeplitz/levinson.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 namespace tesela::kernels {
 
-// Tasks of the Schur recursion for a symmetric Toeplitz matrix with first column t, of order n.
+// Tasks of the Schur recursion for a symmetric or complex Hermitian Toeplitz matrix with first column t, of order n.
 //
 // A generator has n - 1 pairs (u(i), v(i)), i = 1, ..., n - 1, initially (t(i - 1), t(i)). Step k has the coefficient
 // rho(k) = -v(k + 1) / u(k + 1), the reflection coefficient of Levinson's recursion; u(k + 1) is the pivot of order k +
-// 1. The step updates (u(i), v(i)) <- (u(i) + rho v(i), v(i) + rho u(i)) and moves each u from i to i + 1. No step
-// needs a sum over the generator. A tile has m pairs, u in its first column and v in its second one; m is
-// a power of two times 128, and zeros follow the last pair. The tasks on tile J and the steps of tile K < J exchange
-// only the m numbers u that move from tile J to J + 1, the edge of K.
+// 1. The step updates (u(i), v(i)) <- (u(i) + conj(rho) v(i), v(i) + rho u(i)) and moves each u from i to i + 1. No
+// step needs a sum over the generator. A tile has m pairs, u in its first column and v in its second one; m is a power
+// of two times 128, and zeros follow the last pair. The tasks on tile J and the steps of tile K < J exchange only the m
+// numbers u that move from tile J to J + 1, the edge of K.
 //
 // The same steps on the polynomials A = 1, B = 0 give the transfer polynomials a and c of m steps. The transfer
-// polynomials of consecutive tiles follow by products, and (A, B) <- (a A + b B, c A + d B) with b(z) = z^m c(1/z),
-// d(z) = z^m a(1/z). A = a + b of all steps, divided by the last pivot, is the first column of the inverse.
+// polynomials of consecutive tiles follow by products, and (A, B) <- (a A + b B, c A + d B) with b(z) = z^m
+// conj(c)(1/z), d(z) = z^m conj(a)(1/z), the conjugates of the coefficients. A = a + b of all steps, divided by the
+// last pivot, is the first column of the inverse.
 
 /// Returns whether m can be the number of pairs of a tile.
 constexpr bool is_schur_tile(index_t m) { return m >= 128 && (m & (m - 1)) == 0; }
@@ -28,6 +30,7 @@ template <class T>
 struct SchurGenerator {
   static constexpr auto name = "schur_generator";
   static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t first = 0;
   };
@@ -46,11 +49,12 @@ template <class T>
 struct SchurTriangle {
   static constexpr auto name = "schur_triangle";
   static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t first = 0, count = 0;  ///< the first step, and the number of steps
   };
   static double flops(const Args&, Shape generator, Shape, Shape, Shape, Shape) {
-    return 2 * static_cast<double>(generator.rows) * static_cast<double>(generator.rows);
+    return 2 * flops_each<T> * static_cast<double>(generator.rows) * static_cast<double>(generator.rows);
   }
   static void cpu(const Args& args, InOut<T> generator, Out<T> rho, Out<T> edge, InOut<double> report, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, InOut<T> generator, Out<T> rho, Out<T> edge,
@@ -63,9 +67,10 @@ template <class T>
 struct SchurApply {
   static constexpr auto name = "schur_apply";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {};
   static double flops(const Args&, Shape, Shape generator, Shape, Shape) {
-    return 4 * static_cast<double>(generator.rows) * static_cast<double>(generator.rows);
+    return 4 * flops_each<T> * static_cast<double>(generator.rows) * static_cast<double>(generator.rows);
   }
   static void cpu(const Args& args, In<T> rho, InOut<T> generator, InOut<T> edge, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> rho, InOut<T> generator, InOut<T> edge,
@@ -77,9 +82,10 @@ template <class T>
 struct SchurTransfer {
   static constexpr auto name = "schur_transfer";
   static constexpr std::uint32_t color = 0x55a868;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {};
   static double flops(const Args&, Shape, Shape transfer, Shape) {
-    return 2 * static_cast<double>(transfer.rows) * static_cast<double>(transfer.rows);
+    return 2 * flops_each<T> * static_cast<double>(transfer.rows) * static_cast<double>(transfer.rows);
   }
   static void cpu(const Args& args, In<T> rho, Out<T> transfer, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> rho, Out<T> transfer, Scratch<T> work);
@@ -92,6 +98,7 @@ template <class T>
 struct SchurJoin {
   static constexpr auto name = "schur_join";
   static constexpr std::uint32_t color = 0x8172b3;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {};
   static void cpu(const Args& args, In<T> first, In<T> second, Out<T> joined, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> first, In<T> second, Out<T> joined, Scratch<T> work);
@@ -103,6 +110,7 @@ template <class T>
 struct SchurInverse {
   static constexpr auto name = "schur_inverse";
   static constexpr std::uint32_t color = 0x8c8c8c;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {};
   static void cpu(const Args& args, In<T> transfer, In<T> rho, Out<T> inverse, InOut<double> report);
   static void cuda(CudaContext& context, const Args& args, In<T> transfer, In<T> rho, Out<T> inverse,

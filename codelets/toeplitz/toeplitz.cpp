@@ -1,3 +1,4 @@
+#include <tesela/codelets/toeplitz/general_toeplitz.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
@@ -15,31 +16,37 @@ index_t toeplitz_length(index_t n) { return fft::good_size(2 * n - 1); }
 namespace {
 
 /// t - sigma e_1 scaled to size 1 by 2^-exponent.
+template <class S>
 struct Unit {
-  std::vector<double> t;
+  std::vector<S> t;
   int exponent;
 };
-template <class T>
-Unit unit(index_t n, const T* t, double sigma) {
-  Unit u{{t, t + n}, 0};
+template <class T, class S = with_parts<T, double>>
+Unit<S> unit(index_t n, const T* t, double sigma) {
+  Unit<S> u{std::vector<S>(static_cast<std::size_t>(n)), 0};
+  std::transform(t, t + n, u.t.begin(), [](T value) { return converted<S>(value); });
   u.t[0] -= sigma;
-  u.exponent = exponent_of_largest<double>(u.t);
-  scale_by_power_of_two<double>(u.t, -u.exponent);
+  u.exponent = exponent_of_largest<S>(u.t);
+  scale_by_power_of_two<S>(u.t, -u.exponent);
   return u;
 }
 
-SymbolRange symbol_range(const std::vector<double>& t) {
+/// Returns the range of the symbol, t(0) + 2 re sum_k t(k) exp(i k x) for a Hermitian T.
+template <class S>
+SymbolRange symbol_range(const std::vector<S>& t) {
   const auto n = static_cast<index_t>(t.size());
   const index_t length = fft::good_size(8 * n);
-  std::vector<double> f(static_cast<std::size_t>(toeplitz_rows(length)));
+  std::vector<S> transform(static_cast<std::size_t>(transform_rows<S>(length)));
   for (index_t i = 0; i < n; ++i) {
-    const double value = t[static_cast<std::size_t>(i)];
-    f[static_cast<std::size_t>(i)] = value;
-    if (i > 0) f[static_cast<std::size_t>(length - i)] = value;
+    const S value = t[static_cast<std::size_t>(i)];
+    transform[static_cast<std::size_t>(i)] = value;
+    if (i > 0) transform[static_cast<std::size_t>(length - i)] = conj(value);
   }
-  toeplitz::Host{}.real_to_complex(length, 1, f.data(), toeplitz_rows(length));
+  transform_forward(length, transform.data());
+  const auto* const f = reinterpret_cast<const double*>(transform.data());
+  const std::size_t count = transform.size() * sizeof(S) / sizeof(double);
   double low = f[0], high = f[0];
-  for (std::size_t k = 0; k < f.size(); k += 2) {
+  for (std::size_t k = 0; k < count; k += 2) {
     if (!(std::abs(f[k]) <= std::numeric_limits<double>::max())) low = high = std::numeric_limits<double>::quiet_NaN();
     low = std::min(low, f[k]);
     high = std::max(high, f[k]);
@@ -55,7 +62,7 @@ SymbolRange symbol_range(const std::vector<double>& t) {
 template <class T>
 SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma) {
   if (n == 0) return {};
-  const Unit u = unit(n, t, sigma);
+  const auto u = unit(n, t, sigma);
   const auto [low, high] = symbol_range(u.t);
   return {std::ldexp(low, u.exponent), std::ldexp(high, u.exponent)};
 }
@@ -76,7 +83,7 @@ double toeplitz_one_norm(index_t n, const T* t) {
 template <class T>
 double toeplitz_norm_bound(index_t n, const T* t, double sigma) {
   if (n == 0) return 0;
-  const Unit u = unit(n, t, sigma);
+  const auto u = unit(n, t, sigma);
   const double one_norm = toeplitz_one_norm(n, u.t.data());
   const auto [low, high] = symbol_range(u.t);
   const double symbol = std::max(std::abs(low), std::abs(high));
@@ -98,6 +105,8 @@ void ToeplitzMultiply<T>::cpu(const Args& args, In<T> spectrum, In<T> x, InOut<T
 
 template SymbolRange toeplitz_symbol_range(index_t, const float*, double);
 template SymbolRange toeplitz_symbol_range(index_t, const double*, double);
+template SymbolRange toeplitz_symbol_range(index_t, const std::complex<float>*, double);
+template SymbolRange toeplitz_symbol_range(index_t, const std::complex<double>*, double);
 template double toeplitz_one_norm(index_t, const float*);
 template double toeplitz_one_norm(index_t, const double*);
 template double toeplitz_norm_bound(index_t, const float*, double);

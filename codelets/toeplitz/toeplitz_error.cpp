@@ -12,72 +12,82 @@
 namespace tesela::kernels {
 namespace {
 
-/// One column in double precision, at size 1: the column is `x` times 2^exponent.
+/// One column in double precision, at size 1: the column is `x` times 2^exponent. S is double or std::complex<double>.
+template <class S>
 struct Unit {
   static constexpr int nothing = -10000;  ///< smaller than every other exponent
-  std::vector<double> x;
+  std::vector<S> x;
   int exponent = 0;
   template <class T>
   void take(index_t n, const T* from) {
-    x.assign(from, from + n);
+    x.resize(static_cast<std::size_t>(n));
+    std::transform(from, from + n, x.begin(), [](T value) { return converted<S>(value); });
     normalize();
   }
   void normalize() {
-    exponent = exponent_of_largest<double>(x);
-    scale_by_power_of_two<double>(x, -exponent);
-    if (std::all_of(x.begin(), x.end(), [](double value) { return value == 0; })) exponent = nothing;
+    exponent = exponent_of_largest<S>(x);
+    scale_by_power_of_two<S>(x, -exponent);
+    if (std::all_of(x.begin(), x.end(), [](S value) { return value == S(0); })) exponent = nothing;
   }
 };
 
-/// Products with one matrix, column by column; r is null for a symmetric one.
+/// Products with one matrix, column by column; r is null for a symmetric or Hermitian one.
+template <class S>
 class Product {
  public:
   template <class T>
-  Product(index_t n, const T* c, const T* r, double sigma) : symmetric_(r == nullptr), numbers_{{c, c + n}} {
-    numbers_.x[0] -= sigma;
-    if (!symmetric_) numbers_.x.insert(numbers_.x.end(), r, r + n), numbers_.x[static_cast<std::size_t>(n)] = 0;
+  Product(index_t n, const T* c, const T* r, double sigma) {
+    std::vector<S>& t = numbers_.x;
+    for (index_t i = 0; i < n; ++i) t.push_back(converted<S>(c[i]));
+    t[0] -= sigma;
+    const bool symmetric = r == nullptr && !is_complex<S>;
+    for (index_t i = 0; !symmetric && i < n; ++i)
+      t.push_back(i == 0 ? S(0) : r != nullptr ? converted<S>(r[i]) : conj(t[static_cast<std::size_t>(i)]));
     numbers_.normalize();
-    const double* const row = numbers_.x.data() + (symmetric_ ? 0 : n);
-    norm_ = symmetric_ ? toeplitz_norm_bound(n, row, 0) : general_toeplitz_norm_bound(n, numbers_.x.data(), row);
-    matrix_.emplace(n, numbers_.x.data(), row);
+    const S* const row = t.data() + (symmetric ? 0 : n);
+    norm_ = general_toeplitz_norm_bound(n, t.data(), row);
+    if constexpr (!is_complex<S>)
+      if (symmetric) norm_ = toeplitz_norm_bound(n, row, 0);
+    matrix_.emplace(n, t.data(), row);
   }
   /// Returns the exponent of the scaling: the matrix is the multiplied one times 2^exponent().
   int exponent() const { return numbers_.exponent; }
   double norm() const { return norm_; }  ///< of the multiplied matrix
   /// Computes y = alpha T x + beta y.
-  void operator()(double alpha, const std::vector<double>& x, double beta, std::vector<double>& y) {
+  void operator()(double alpha, const std::vector<S>& x, double beta, std::vector<S>& y) {
     matrix_->multiply(alpha, x.data(), beta, y.data());
   }
 
  private:
-  bool symmetric_;
-  Unit numbers_;
+  Unit<S> numbers_;
   double norm_ = 0;
-  std::optional<GeneralToeplitz> matrix_;
+  std::optional<GeneralToeplitz<S>> matrix_;
 };
 
 }  // namespace
 
 template <class T>
 void toeplitz_product(index_t n, const T* c, const T* r, double sigma, index_t k, const T* x, T* b) {
+  using Wide = with_parts<T, double>;
   if (n == 0) return;
-  Product product(n, c, r, sigma);
-  std::vector<double> y(static_cast<std::size_t>(n));
-  Unit from;
+  Product<Wide> product(n, c, r, sigma);
+  std::vector<Wide> y(static_cast<std::size_t>(n));
+  Unit<Wide> from;
   for (index_t j = 0; j < k; ++j) {
     from.take(n, x + j * n);
     product(1, from.x, 0, y);
-    scale_by_power_of_two<double>(y, product.exponent() + from.exponent);
-    std::transform(y.begin(), y.end(), b + j * n, [](double value) { return static_cast<T>(value); });
+    scale_by_power_of_two<Wide>(y, product.exponent() + from.exponent);
+    std::transform(y.begin(), y.end(), b + j * n, [](Wide value) { return converted<T>(value); });
   }
 }
 
 template <class T>
 double toeplitz_residual(index_t n, const T* c, const T* r, double sigma, index_t k, const T* x, const T* b) {
+  using Wide = with_parts<T, double>;
   if (n == 0) return 0;
-  Product product(n, c, r, sigma);
+  Product<Wide> product(n, c, r, sigma);
   const double norm = product.norm();
-  Unit left, right;
+  Unit<Wide> left, right;
   double worst = 0;
   for (index_t j = 0; j < k; ++j) {
     left.take(n, x + j * n);
@@ -111,6 +121,8 @@ double toeplitz_residual(index_t n, const T* t, double sigma, index_t k, const T
   template double toeplitz_residual(index_t, const T*, const T*, double, index_t, const T*, const T*);
 TESELA_TOEPLITZ_ERROR(float)
 TESELA_TOEPLITZ_ERROR(double)
+TESELA_TOEPLITZ_ERROR(std::complex<float>)
+TESELA_TOEPLITZ_ERROR(std::complex<double>)
 #undef TESELA_TOEPLITZ_ERROR
 
 }  // namespace tesela::kernels

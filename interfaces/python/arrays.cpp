@@ -19,7 +19,8 @@ bool has_our_type(nb::dlpack::dtype type, Numbers accepted) {
 }
 
 constexpr const char* with_complex =
-    "; complex numbers work in matmul, cholesky, solve, qr, lstsq, solve_tridiagonal, eigh and svd";
+    "; complex numbers work in matmul, cholesky, solve, qr, lstsq, solve_tridiagonal, solve_toeplitz, eigh, "
+    "eigh_toeplitz and svd";
 
 /// The Python module that handles GPU arrays.
 nb::object devices(const char* function) { return nb::module_::import_("tesela._devices").attr(function); }

@@ -153,7 +153,7 @@ def kernels(root):
         tiles = []
         for parameter in split(" ".join(variant.split()), ","):
             if match := re.fullmatch(r"(?:std::span<const (\w+<.+>)>|(\w+<.+>)) (\w+)", parameter.strip()):
-                element = (match[1] or match[2]).partition("<")[2][:-1].replace("real_t<T>", "T")  # of real instances
+                element = (match[1] or match[2]).partition("<")[2][:-1].replace("real_t<T>", "T").replace("with_parts<T, double>", "double")  # of real instances
                 tiles.append((element, match[3]))
         fields, bases = source.args(body)
         instances = source.instances.get(struct, []) if is_template else [""]

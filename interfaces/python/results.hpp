@@ -92,7 +92,7 @@ template <class T>
 Columns<T> finite_on_host(const char* routine, const Argument& vector) {
   Columns<T> numbers = Columns<T>::on_host(vector);
   for (index_t i = 0; i < numbers.rows; ++i)
-    if (!std::isfinite(numbers.data[i]))
+    if (!is_finite(numbers.data[i]))
       raise_lin_alg_error(std::string(routine) + ": " + element(vector.name(), i) + " is not finite", "not finite",
                           nb::none());
   return numbers;

@@ -12,8 +12,8 @@ namespace {
 
 /// Returns c and r side by side, in double precision.
 template <class T>
-HostMatrix<double> both(const HostMatrix<T>& c, const HostMatrix<T>& r) {
-  HostMatrix<double> t(c.rows(), 2);
+HostMatrix<with_parts<T, double>> both(const HostMatrix<T>& c, const HostMatrix<T>& r) {
+  HostMatrix<with_parts<T, double>> t(c.rows(), 2);
   std::copy_n(c.data(), c.rows(), t.data());
   std::copy_n(r.data(), c.rows(), t.data() + c.rows());
   std::copy_n(c.data(), std::min<index_t>(c.rows(), 1), t.data() + c.rows());
@@ -21,15 +21,17 @@ HostMatrix<double> both(const HostMatrix<T>& c, const HostMatrix<T>& r) {
 }
 
 /// Scales all numbers to size 1 and returns the exponent.
-int to_unit(std::span<double> numbers) {
-  const int e = exponent_of_largest<double>(numbers);
+template <class S>
+int to_unit(std::span<S> numbers) {
+  const int e = exponent_of_largest<S>(numbers);
   scale_by_power_of_two(numbers, -e);
   return e;
 }
 
-TileMatrix<double> filled(Graph& g, const HostMatrix<double>& t) {
+template <class S>
+TileMatrix<S> filled(Graph& g, const HostMatrix<S>& t) {
   const index_t n = t.rows();
-  TileMatrix<double> a(g.runtime(), n, n, lu_tile(g.runtime(), n), "A");
+  TileMatrix<S> a(g.runtime(), n, n, lu_tile(g.runtime(), n, is_complex<S>), "A");
   index_t first = 0;
   for (index_t j = 0; j < a.nt(); ++j) {
     const auto tile = a(0, j).write();
@@ -48,8 +50,8 @@ TileMatrix<double> filled(Graph& g, const HostMatrix<double>& t) {
 template <class T>
 DenseLu<T>::DenseLu(Graph& g, const HostMatrix<T>& c, const HostMatrix<T>& r)
     : n_(c.rows()),
-      t_(std::make_shared<HostMatrix<double>>(both(c, r))),
-      exponent_(to_unit({t_->data(), static_cast<std::size_t>(2 * n_)})),
+      t_(std::make_shared<HostMatrix<Wide>>(both(c, r))),
+      exponent_(to_unit<Wide>({t_->data(), static_cast<std::size_t>(2 * n_)})),
       a_(filled(g, *t_)),
       lu_(lu(g, a_)) {}
 
@@ -57,16 +59,16 @@ template <class T>
 index_t DenseLu<T>::solve(Graph& g, const TileMatrix<T>& X) const {
   if (const index_t zero = lu_.zero_pivot(); zero > 0) return zero;
   const index_t k = X.n();
-  HostMatrix<double> b(n_, k), sum = HostMatrix<double>::zeros(n_, k);
+  HostMatrix<Wide> b(n_, k), sum = HostMatrix<Wide>::zeros(n_, k);
   std::vector<int> exponents(static_cast<std::size_t>(k));
   {
     const auto from = X(0, 0).read();
     for (index_t j = 0; j < k; ++j) {
       std::copy_n(&from(0, j), n_, &b(0, j));
-      exponents[static_cast<std::size_t>(j)] = to_unit({&b(0, j), static_cast<std::size_t>(n_)});
+      exponents[static_cast<std::size_t>(j)] = to_unit<Wide>({&b(0, j), static_cast<std::size_t>(n_)});
     }
   }
-  const TileMatrix<double> x(g.runtime(), n_, k, {n_, k}, "x");
+  const TileMatrix<Wide> x(g.runtime(), n_, k, {n_, k}, "x");
   kernels::GeneralToeplitz matrix(n_, t_->data(), t_->data() + n_);
   for (int step = 0; step < 2; ++step) {
     x.copy_from(b.data(), b.ld());
@@ -81,17 +83,17 @@ index_t DenseLu<T>::solve(Graph& g, const TileMatrix<T>& X) const {
   const auto to = X(0, 0).write();
   for (index_t j = 0; j < k; ++j)
     for (index_t i = 0; i < n_; ++i)
-      to(i, j) = static_cast<T>(std::ldexp(sum(i, j), exponents[static_cast<std::size_t>(j)] - exponent_));
+      to(i, j) = converted<T>(times_power_of_two(sum(i, j), exponents[static_cast<std::size_t>(j)] - exponent_));
   return 0;
 }
 
 template <class T>
 double DenseLu<T>::condition(Graph& g) const {
   if (lu_.zero_pivot() > 0) return std::numeric_limits<double>::infinity();
-  const TileMatrix<double> x(g.runtime(), n_, 1, {n_, 1}, "x");
+  const TileMatrix<Wide> x(g.runtime(), n_, 1, {n_, 1}, "x");
   // T^-1 J, J the reversal, is symmetric and has the norm of T^-1.
   return kernels::general_toeplitz_one_norm(n_, t_->data(), t_->data() + n_) *
-         norm1_estimate(n_, [&](std::vector<double>& vector) {
+         norm1_estimate<Wide>(n_, [&](std::vector<Wide>& vector) {
            std::reverse_copy(vector.begin(), vector.end(), x(0, 0).write().data);
            lu_.solve(g, x);
            static_cast<void>(g.wait());
@@ -101,5 +103,7 @@ double DenseLu<T>::condition(Graph& g) const {
 
 template class DenseLu<float>;
 template class DenseLu<double>;
+template class DenseLu<std::complex<float>>;
+template class DenseLu<std::complex<double>>;
 
 }  // namespace tesela::detail

@@ -23,14 +23,19 @@ class DenseLu {
   double condition(Graph& g) const;
 
  private:
+  using Wide = with_parts<T, double>;
+
   index_t n_;
-  std::shared_ptr<HostMatrix<double>> t_;  // first column and first row, at size 1
+  std::shared_ptr<HostMatrix<Wide>> t_;  // first column and first row, at size 1
   int exponent_;
-  TileMatrix<double> a_;
-  LuFactorization<double> lu_;
+  TileMatrix<Wide> a_;
+  LuFactorization<Wide> lu_;
 };
 
 /// Returns the bytes of the factors.
-constexpr double dense_lu_bytes(index_t n) { return static_cast<double>(n) * static_cast<double>(n) * sizeof(double); }
+template <class T>
+constexpr double dense_lu_bytes(index_t n) {
+  return static_cast<double>(n) * static_cast<double>(n) * sizeof(with_parts<T, double>);
+}
 
 }  // namespace tesela::detail

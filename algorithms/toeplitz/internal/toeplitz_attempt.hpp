@@ -30,7 +30,7 @@ inline void read_outcome(const TileMatrix<double>& outcome, ToeplitzAttempt& att
 }
 
 /// Returns the residual of X for the right-hand sides B and the matrix with first column c and first row r (null: the
-/// matrix is symmetric).
+/// matrix is symmetric, or Hermitian).
 template <class T>
 double measured_residual(index_t n, const T* c, const T* r, double sigma, const TileMatrix<T>& X,
                          const TileMatrix<T>& B) {
@@ -47,7 +47,7 @@ double measured_residual(index_t n, const T* c, const T* r, double sigma, const 
 inline constexpr index_t largest_small_toeplitz = 128;
 
 /// Solves B = (T - sigma I)^-1 B on the calling thread by LU of the dense matrix in double precision, with one step of
-/// refinement; T has the first column c and the first row r (null: it is symmetric).
+/// refinement; T has the first column c and the first row r (null: conj(c)).
 ///
 /// B        n x k; becomes X, or stays unchanged if nothing is returned.
 /// Returns  the solution with residual and condition; nothing if toeplitz_solve's methods should decide, because the

@@ -23,9 +23,63 @@ HWY_INLINE Vec<T> load_reversed(const T* from) {
 #endif
 }
 
+/// Complex numbers in memory, or two vectors of their sums: of products of equal parts and of products of different
+/// ones.
+template <class Real>
+struct ComplexNumbers {
+  static constexpr Tag<Real> tag{};
+
+  /// Returns a + c conj(b), b with its numbers in reverse, for the c whose parts are re (signs +, -) and im.
+  static HWY_INLINE Vec<Real> add_conjugate(Vec<Real> re, Vec<Real> im, Vec<Real> b, Vec<Real> a) {
+    const Vec<Real> exchanged = hn::Reverse(tag, b);  // imaginary parts first
+    return hn::MulAdd(im, exchanged, hn::MulAdd(re, hn::Reverse2(tag, exchanged), a));
+  }
+  static HWY_INLINE void add_products(Vec<Real> a, Vec<Real> b, Vec<Real>& same, Vec<Real>& other) {
+    same = hn::MulAdd(a, b, same);
+    other = hn::MulAdd(a, hn::Reverse2(tag, b), other);
+  }
+};
+
+/// Updates vectors of complex numbers, except the numbers j ... k - 1 - j; returns j.
+template <bool has_x, bool has_y, class Real>
+index_t update_vectors(LevinsonPass<std::complex<Real>>& pass) {
+  constexpr index_t w = lanes<Real>;
+  index_t j = 0;
+  if constexpr (w > 1) {
+    using Numbers = ComplexNumbers<Real>;
+    const auto parts = [](auto* numbers) { return reinterpret_cast<Real*>(numbers); };
+    const index_t n = 2 * pass.k;
+    const auto* const back = reinterpret_cast<const Real*>(pass.back);
+    Real *const x = parts(pass.x), *const y = parts(pass.y);
+    const Vec<Real> signs = hn::OddEven(all(Real(-1)), all(Real(1)));
+    const Vec<Real> alpha_re = hn::Mul(signs, all(pass.alpha.real())), alpha_im = all(pass.alpha.imag());
+    const Vec<Real> mu_re = hn::Mul(signs, all(pass.mu.real())), mu_im = all(pass.mu.imag());
+    Vec<Real> same_x = zeros<Real>(), other_x = zeros<Real>(), same_y = zeros<Real>(), other_y = zeros<Real>();
+    for (; 2 * (j + w) <= n; j += w) {
+      const index_t m = n - w - j;
+      const Vec<Real> y0 = load(y + j), y1 = load(y + m), r0 = load(back + j), r1 = load(back + m);
+      if constexpr (has_x) {
+        const Vec<Real> x0 = Numbers::add_conjugate(mu_re, mu_im, y1, load(x + j)),
+                        x1 = Numbers::add_conjugate(mu_re, mu_im, y0, load(x + m));
+        store(x + j, x0), store(x + m, x1);
+        Numbers::add_products(r0, x0, same_x, other_x), Numbers::add_products(r1, x1, same_x, other_x);
+      }
+      if constexpr (has_y) {
+        const Vec<Real> a = Numbers::add_conjugate(alpha_re, alpha_im, y1, y0),
+                        b = Numbers::add_conjugate(alpha_re, alpha_im, y0, y1);
+        store(y + j, a), store(y + m, b);
+        Numbers::add_products(r0, a, same_y, other_y), Numbers::add_products(r1, b, same_y, other_y);
+      }
+    }
+    pass.sum_x = {sum<Real>(hn::Mul(signs, same_x)), sum<Real>(other_x)};
+    pass.sum_y = {sum<Real>(hn::Mul(signs, same_y)), sum<Real>(other_y)};
+  }
+  return j / 2;
+}
+
 // y is updated by its own reverse: a pass runs inwards from both ends and keeps a vector of each end in registers.
 template <bool has_x, bool has_y, class T>
-void update(LevinsonPass<T>& pass) {
+index_t update_vectors(LevinsonPass<T>& pass) {
   constexpr index_t w = lanes<T>;
   const index_t k = pass.k;
   const T* const back = pass.back;
@@ -49,23 +103,33 @@ void update(LevinsonPass<T>& pass) {
       sy0 = hn::MulAdd(r0, a, sy0), sy1 = hn::MulAdd(r1, b, sy1);
     }
   }
+  if constexpr (has_x) pass.sum_x = sum<T>(hn::Add(sx0, sx1));
+  if constexpr (has_y) pass.sum_y = sum<T>(hn::Add(sy0, sy1));
+  return j;
+}
+
+template <bool has_x, bool has_y, class T>
+void update(LevinsonPass<T>& pass) {
+  const index_t k = pass.k;
+  const T* const back = pass.back;
+  T *const x = pass.x, *const y = pass.y;
   T sx = 0, sy = 0;
-  for (; 2 * j < k; ++j) {
+  for (index_t j = update_vectors<has_x, has_y>(pass); 2 * j < k; ++j) {
     const index_t m = k - 1 - j;
     const T y0 = y[j], y1 = y[m];
     if constexpr (has_x) {
-      x[j] += mu * y1;
-      sx += back[j] * x[j];
-      if (m != j) x[m] += mu * y0, sx += back[m] * x[m];
+      x[j] += times(pass.mu, conj(y1));
+      sx += times(back[j], x[j]);
+      if (m != j) x[m] += times(pass.mu, conj(y0)), sx += times(back[m], x[m]);
     }
     if constexpr (has_y) {
-      y[j] = y0 + alpha * y1;
-      sy += back[j] * y[j];
-      if (m != j) y[m] = y1 + alpha * y0, sy += back[m] * y[m];
+      y[j] = y0 + times(pass.alpha, conj(y1));
+      sy += times(back[j], y[j]);
+      if (m != j) y[m] = y1 + times(pass.alpha, conj(y0)), sy += times(back[m], y[m]);
     }
   }
-  if constexpr (has_x) pass.sum_x = sum<T>(hn::Add(sx0, sx1)) + sx;
-  if constexpr (has_y) pass.sum_y = sum<T>(hn::Add(sy0, sy1)) + sy;
+  pass.sum_x += sx;
+  pass.sum_y += sy;
 }
 
 template <class T>
@@ -107,6 +171,9 @@ template void update_y(LevinsonPass<float>&);
 template void update_y(LevinsonPass<double>&);
 template void update_both(LevinsonPass<float>&);
 template void update_both(LevinsonPass<double>&);
+template void update_x(LevinsonPass<std::complex<double>>&);
+template void update_y(LevinsonPass<std::complex<double>>&);
+template void update_both(LevinsonPass<std::complex<double>>&);
 
 }  // namespace tesela::kernels
 #endif

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <tesela/runtime/types.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 // One step of Levinson's recursion: order k's x and y become order k + 1's, and the same pass over memory computes the
 // sums over both for the next step. Internal to codelets/toeplitz.
 
 namespace tesela::kernels {
 
-/// Computes x(j) += mu y(k - 1 - j), y(j) += alpha y(k - 1 - j), j < k. sum_x and sum_y become the sums over j of
-/// back(j) times the new x and y; back(j) = t(k + 1 - j), whose k numbers are contiguous.
+/// Computes x(j) += mu conj(y(k - 1 - j)), y(j) += alpha conj(y(k - 1 - j)), j < k. sum_x and sum_y become the sums
+/// over j of back(j) times the new x and y; back(j) = t(k + 1 - j), whose k numbers are contiguous.
 template <class T>
 struct LevinsonPass {
   index_t k;

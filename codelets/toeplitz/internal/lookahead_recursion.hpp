@@ -1,26 +1,30 @@
 #pragma once
 
-#include <tesela/runtime/types.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <vector>
 
 namespace tesela::kernels {
 
-// One step of a general Levinson recursion without look-ahead. Internal to codelets/toeplitz.
+// One step of a general Levinson recursion without look-ahead. T is double or std::complex<double>. Internal to
+// codelets/toeplitz.
 
 /// Computes f(j) += alpha q(j), then z(j) = q(j - 1) - delta f(j), for j < k, and the sums of back(j) f(j) and of
 /// row(j) z(j). z(j) is stored at q(j - 1), so q(-1) must be 0 before.
+template <class T>
 struct LookaheadPass {
   index_t k;
-  double *f, *q;
-  double alpha, delta;
-  const double *back, *row;
-  double sum_f = 0, sum_z = 0;
+  T *f, *q;
+  T alpha, delta;
+  const T *back, *row;
+  T sum_f = 0, sum_z = 0;
 };
 
-void update(LookaheadPass& pass);
+template <class T>
+void update(LookaheadPass<T>& pass);
 
-/// Levinson's recursion with look-ahead for a general Toeplitz matrix T(i, j) = t(i - j) of size 1.
+/// Levinson's recursion with look-ahead for a general Toeplitz matrix T(i, j) = t(i - j) of size 1. Products of rows
+/// and vectors have no conjugates.
 ///
 /// State    of order k, whose leading matrix T_k has an inverse: f with T_k f = e_0, and q, k + 1 numbers, the last of
 ///          them 1, with T_{k+1} q = pivot e_k. For k = n the number t(-n) that T does not have is chosen so that q is
@@ -33,20 +37,21 @@ void update(LookaheadPass& pass);
 ///          which estimates ||T_k^-1||. If there is none up to largest_block, p is the first size whose ||S^-1||_1 is
 ///          at most four times the smallest of all.
 /// Source   T. Chan, P. Hansen, SIAM J. Matrix Anal. Appl. 13, 1992; R. Freund, H. Zha, Linear Algebra Appl. 188, 1993.
+template <class T>
 class LookaheadRecursion {
  public:
-  LookaheadRecursion(index_t n, const double* c, const double* r, index_t largest_block);
+  LookaheadRecursion(index_t n, const T* c, const T* r, index_t largest_block);
 
   /// Runs all steps. Returns the order k + 1 if no leading matrix of the orders k + 1, ..., k + largest_block has an
   /// inverse to working precision; otherwise 0.
   index_t run();
 
   /// Return f, n numbers, and q, n + 1 numbers, after run().
-  const double* f() const { return f_.data(); }
-  const double* q() const { return q_; }
+  const T* f() const { return f_.data(); }
+  const T* q() const { return q_; }
   index_t largest_step() const { return largest_step_; }
   index_t steps() const { return steps_; }
-  /// Returns the number of negative eigenvalues of a symmetric T, the sum over all S (Sylvester).
+  /// Returns the number of negative eigenvalues of a symmetric or Hermitian T, the sum over all S (Sylvester).
   index_t negative() const { return negative_; }
 
  private:
@@ -58,23 +63,23 @@ class LookaheadRecursion {
   /// Appends q_{m+1} for the last column q_m.
   void append();
   /// Returns S, p x p.
-  std::vector<double> schur_complement(index_t p) const;
+  std::vector<T> schur_complement(index_t p) const;
   double inverse_norm(index_t p) const;
   void take(index_t p);
   /// Computes rho_, delta_ and pivot_ of the order k_ < n.
   void start_order();
 
   index_t n_, largest_, k_ = 0, steps_ = 0, largest_step_ = 0, negative_ = 0;
-  std::vector<double> back_, row_, f_, storage_;  // back_[i] = t(n - i), row_[i] = t(-i)
-  double* q_;
+  std::vector<T> back_, row_, f_, storage_;  // back_[i] = t(n - i), row_[i] = t(-i)
+  T* q_;
   double largest_of_f_ = -1;  // negative: not computed for this order
   /// Candidates of a step: q_0, ..., q_m in columns, delta, the products of rows k, k + 1, ... with f (rho) and G.
   struct {
     index_t ld = 0, ld_g = 0;
-    std::vector<double> q, delta, rho, g;
-    const double* column(index_t j) const { return q.data() + j * ld; }
+    std::vector<T> q, delta, rho, g;
+    const T* column(index_t j) const { return q.data() + j * ld; }
   } block_;
-  double rho_ = -1, delta_, pivot_;  // products of row k with f, of row -1 with q, of row k with q
+  T rho_ = -1, delta_, pivot_;  // products of row k with f, of row -1 with q, of row k with q
 };
 
 }  // namespace tesela::kernels

@@ -39,7 +39,7 @@ def test_every_kernel_is_in_the_list_or_has_a_reason():
     assert len(names) > 180 and len(set(names)) == len(names)
     both = [name for name in kernels.__all__ if not name.endswith("_out")] + list(missing)
     assert sorted(both) == sorted(names)
-    assert len(missing) <= 22 and all(len(reason) > 10 for reason in missing.values())
+    assert len(missing) <= 24 and all(len(reason) > 10 for reason in missing.values())
     assert {name.removesuffix("_out") for name in kernels.__all__} == set(names) - set(missing)
 
 

@@ -267,6 +267,9 @@ def test_toeplitz_complex(run):
     np.save("b.npy", np.ones(3, complex))
     said = run("toeplitz", "solve", "--t", "t.npy", "--b", "b.npy", "--out", "x.npy", code=2)
     assert "t.npy" in said and "must be real" in said
+    run("toeplitz", "solve", "--t", "t.npy", "--b", "b.npy", "-p", "z", "--out", "x.npy")
+    t = np.array([[2, 0.5 - 0.5j, -0.1j], [0.5 + 0.5j, 2, 0.5 - 0.5j], [0.1j, 0.5 + 0.5j, 2]])
+    assert np.allclose(t @ np.load("x.npy").ravel(), 1, rtol=1e-14)
 
 
 def test_toeplitz_nonsymmetric(run):

@@ -134,8 +134,8 @@ template <class T>
 int run_qr(Options o) {
   Report report("qr", o.common);
   require_holds_numbers("qr", o.common, {{"--out-r", &o.out_r}, {"--out-q", &o.out_q}});
-  require(!is_complex<T> || o.method.name == "tiles" || o.method.library(), "qr", "--method", o.method.name,
-          " has no complex numbers: use tiles");
+  require(!is_complex<T> || o.method.name == "tiles" || o.method.library() || o.orthogonalizes(), "qr", "--method",
+          o.method.name, " has no complex numbers: use tiles");
   parse_random_kind(o.random);
   resolve(o);
   if (o.plan.only) return run_plan<T>(o);

@@ -44,13 +44,19 @@ void resolve(Options& o) {
   }
   require(!o.input.general() || solves_nonsymmetric(o.method), "toeplitz solve", "--method", o.method,
           " needs a symmetric matrix; use auto, lookahead, dense or lapack-lu");
+  if (o.common.complex()) {
+    const auto rows = toeplitz_solve_table<std::complex<double>>();
+    require(std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == o.method; }),
+            "toeplitz solve", "--method", o.method, " has no complex numbers: use auto, lookahead or dense");
+  }
+  require_holds_numbers("toeplitz solve", o.common, {{"--out", &o.out}});
   const double square =
-      static_cast<double>(o.input.n) * static_cast<double>(o.input.n) * (o.common.precision == "s" ? 4 : 8);
+      static_cast<double>(o.input.n) * static_cast<double>(o.input.n) * static_cast<double>(o.common.number_bytes());
   if (o.method.starts_with("cauchy")) o.bytes = square / 2;  // the factors
   if (o.method.starts_with("superfast"))                     // the trees
     o.bytes = o.common.precision == "s" ? superfast_bytes<float>(o.input.n) : superfast_bytes<double>(o.input.n);
   if (o.method.starts_with("lapack")) o.bytes = square;  // the dense matrix
-  if (o.method == "dense") o.bytes = square * (o.common.precision == "s" ? 2 : 1);
+  if (o.method == "dense") o.bytes = square * (o.common.precision == "s" || o.common.precision == "c" ? 2 : 1);
   require(std::isfinite(o.sigma), "toeplitz solve", "--sigma", fmt::format("{} is not finite", o.sigma));
 }
 
@@ -58,7 +64,8 @@ template <class T>
 ToeplitzAnswer<T> solve(const Options& o, ToeplitzSystem<T>& system, Report& report) {
   const auto method = find_method(toeplitz_solve_table<T>(), o.method);
   if (method.library())
-    return solve_by_library(o.common, report, method, system, dense_solve_flops(o.method, o.input.n, o.rhs));
+    return solve_by_library(o.common, report, method, system,
+                            dense_solve_flops(o.method, o.input.n, o.rhs, is_complex<T>));
   Runtime runtime(o.common.runtime());
   system.runtime = &runtime;
   const Solver<ToeplitzAnswer<T>> solver = method.solver(system);
@@ -83,13 +90,13 @@ int run_solve(Options o) {
   report.problem().update(
       {{"rhs", o.rhs}, {"sigma", o.sigma}, {"method", o.method}, {"precision", o.common.precision}});
   // The shift that the solver sees.
-  const auto sigma = static_cast<double>(in_precision<T>("toeplitz solve", "--sigma", o.sigma));
+  const auto sigma = static_cast<double>(in_precision<real_t<T>>("toeplitz solve", "--sigma", o.sigma));
 
   ToeplitzSystem<T> system{o.input.load<T>(o.common.seed), o.b.empty() ? HostMatrix<T>(n, o.rhs) : read_matrix<T>(o.b),
-                           static_cast<T>(sigma)};
+                           converted<T>(sigma)};
   system.row = o.input.load_row<T>(o.common.seed, system.t);
   const HostMatrix<T>&t = system.t, &b = system.b;
-  const T* const row = system.row.data();  // null if T is symmetric
+  const T* const row = system.row.data();  // null if T is symmetric and real
   const HostMatrix<T> truth = o.known ? random_columns<T>(n, o.rhs, o.common.seed) : HostMatrix<T>();
   if (o.known)
     toeplitz_product<T>(n, t.data(), row, sigma, o.rhs, truth.data(), system.b.data());
@@ -120,8 +127,8 @@ int run_solve(Options o) {
   if (o.known) {
     double error = 0, size = 0;
     for (index_t e = 0; e < x.size(); ++e) {
-      const auto right = static_cast<double>(truth.data()[e]);
-      const double here = std::abs(static_cast<double>(x.data()[e]) - right);
+      const auto right = converted<with_parts<T, double>>(truth.data()[e]);
+      const double here = std::abs(converted<with_parts<T, double>>(x.data()[e]) - right);
       error = here > error || std::isnan(here) ? here : error;
       size = std::max(size, std::abs(right));
     }
@@ -148,14 +155,16 @@ const Command solve_command(
           ->excludes(known)
           ->belongs_to_files({"--rhs", "--known"}, "--rhs K for K random right-hand sides");
       add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx, .npy, .csv or .txt)");
-      o->common.add_to(app);
+      o->common.add_to(app, {.complex = true});
       app.footer(
           "If a method breaks down, the status and the checks name the order. X is written if the status is ok.\n"
           "Examples:\n"
           "  tesela toeplitz solve --n 65536 --random spd --known --json -\n"
           "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy\n"
+          "  tesela toeplitz solve --n 4096 --random spd --precision z\n"
           "  tesela toeplitz solve --t c.npy --row r.npy --b b.npy --out x.npy");
-      return std::function<int()>([o] { return run_in_precision(*o, run_solve<float>, run_solve<double>); });
+      return std::function<int()>(
+          [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run_solve<T>(options); }); });
     });
 
 }  // namespace

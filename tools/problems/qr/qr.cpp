@@ -315,10 +315,10 @@ std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table() {
                         rotations.name = name;
                         return by_rotations(p, givens_options(rotations));
                       }});
-    for (const auto& method : orthogonalizations())
-      rows.push_back({method.name, method.about, Place::graph,
-                      [which = method.value](QrProblem<T>& p) { return by_orthogonalization(p, which); }});
   }
+  for (const auto& method : orthogonalizations())
+    rows.push_back({method.name, method.about, Place::graph,
+                    [which = method.value](QrProblem<T>& p) { return by_orthogonalization(p, which); }});
   rows.push_back({"lapack", "the library's geqrf", Place::cores, by_lapack<T>});
   add_cusolver(rows, "cusolver", "the library's geqrf on a GPU, transfers timed",
                [](auto& p) { return by_cusolver(p); });

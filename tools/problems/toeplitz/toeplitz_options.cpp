@@ -6,6 +6,8 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
+#include <algorithm>
+
 namespace tesela::cli {
 
 std::vector<Option*> add_toeplitz_kind(App& app, std::string& kind) {
@@ -84,9 +86,13 @@ HostMatrix<T> ToeplitzInput::load(std::uint64_t seed) const {
 template <class T>
 HostMatrix<T> ToeplitzInput::load_row(std::uint64_t seed, HostMatrix<T>& column) const {
   if (!row.empty()) return as_column(read_matrix<T>(row));
-  if (!nonsymmetric) return {};
+  if (!nonsymmetric) {
+    HostMatrix<T> adjoint(is_complex<T> ? column.rows() : 0, is_complex<T> ? 1 : 0);
+    std::transform(column.data(), column.data() + adjoint.size(), adjoint.data(), [](T value) { return conj(value); });
+    return adjoint;
+  }
   HostMatrix<T> generated = load<T>(seed + 1);
-  if (n > 0) column(0, 0) = (column(0, 0) + generated(0, 0)) / 2;
+  if (n > 0) column(0, 0) = (column(0, 0) + generated(0, 0)) / real_t<T>(2);
   return generated;
 }
 
@@ -96,11 +102,14 @@ nlohmann::json ToeplitzInput::describe(std::uint64_t seed) const {
   return described;
 }
 
-template HostMatrix<float> random_columns(index_t, index_t, std::uint64_t);
-template HostMatrix<double> random_columns(index_t, index_t, std::uint64_t);
-template HostMatrix<float> ToeplitzInput::load_row(std::uint64_t, HostMatrix<float>&) const;
-template HostMatrix<double> ToeplitzInput::load_row(std::uint64_t, HostMatrix<double>&) const;
-template HostMatrix<float> ToeplitzInput::load(std::uint64_t) const;
-template HostMatrix<double> ToeplitzInput::load(std::uint64_t) const;
+#define TESELA_TOEPLITZ_INPUT(T)                                                       \
+  template HostMatrix<T> random_columns(index_t, index_t, std::uint64_t);              \
+  template HostMatrix<T> ToeplitzInput::load_row(std::uint64_t, HostMatrix<T>&) const; \
+  template HostMatrix<T> ToeplitzInput::load(std::uint64_t) const;
+TESELA_TOEPLITZ_INPUT(float)
+TESELA_TOEPLITZ_INPUT(double)
+TESELA_TOEPLITZ_INPUT(std::complex<float>)
+TESELA_TOEPLITZ_INPUT(std::complex<double>)
+#undef TESELA_TOEPLITZ_INPUT
 
 }  // namespace tesela::cli

@@ -27,7 +27,8 @@ struct ToeplitzInput {
   /// Returns t, n x 1. Throws ArgumentError if the file does not hold a vector.
   template <class T>
   HostMatrix<T> load(std::uint64_t seed) const;
-  /// Returns the first row, n x 1, whose first number is not read, or 0 x 0 for a symmetric matrix. A generated row is
+  /// Returns the first row, n x 1, whose first number is not read, or 0 x 0 for a symmetric matrix, conj(column) for a
+  /// complex one. A generated row is
   /// of the kind of the column, with the seed after it; c(0) becomes the mean of both, which keeps the symmetric part
   /// of `spd` definite.
   template <class T>

@@ -36,8 +36,8 @@ void ToeplitzMemory::take(bool on_device, double bytes) {
 
 template <class T>
 struct DenseToeplitz {
-  HostMatrix<T> shifted, row, on_host;           // t - sigma e_1, first row, T - sigma I
-  std::shared_ptr<CusolverFactor<T>> on_device;  // shared: its end needs CUDA
+  HostMatrix<T> shifted, row, on_host;                   // t - sigma e_1, first row, T - sigma I
+  std::shared_ptr<CusolverFactor<real_t<T>>> on_device;  // shared: its end needs CUDA; for real numbers
   bool host_taken = false, device_taken = false;
 };
 
@@ -74,39 +74,45 @@ Solver<ToeplitzAnswer<T>> by_graph(const ToeplitzSystem<T>& p, const Solve& solv
 
 template <class T>
 double factor_bytes(const ToeplitzSystem<T>& p) {
-  return static_cast<double>(p.t.rows()) * static_cast<double>(p.t.rows()) / 2 * sizeof(T);
+  return static_cast<double>(p.t.rows()) * static_cast<double>(p.t.rows()) / 2 * static_cast<double>(sizeof(T));
 }
 
 template <class T>
 Solver<ToeplitzAnswer<T>> from_t(ToeplitzSystem<T>& p, ToeplitzMethod method) {
   if (method == ToeplitzMethod::cauchy && p.memory) p.memory->take(p.runtime->gpus() > 0, factor_bytes(p));
-  if (method == ToeplitzMethod::superfast && p.memory) p.memory->take(false, superfast_bytes<T>(p.t.rows()));
-  if (method == ToeplitzMethod::dense && p.memory) p.memory->take(false, 2 * factor_bytes(p) * 8 / sizeof(T));
+  if (method == ToeplitzMethod::superfast && p.memory) p.memory->take(false, superfast_bytes<real_t<T>>(p.t.rows()));
+  if (method == ToeplitzMethod::dense && p.memory) p.memory->take(false, 2 * factor_bytes(p) * 8 / sizeof(real_t<T>));
   return by_graph(p, [&p, method](Graph& g, State<T>& state) {
     const ToeplitzSolveOptions options{method, p.verdict.value_or(method == ToeplitzMethod::automatic)};
-    state.solved = p.row.size() > 0 ? toeplitz_solve(g, p.t, p.row, p.sigma, state.X, options)
-                                    : toeplitz_solve(g, Toeplitz<T>(g, p.t), p.sigma, state.X, options);
+    if constexpr (is_complex<T>)
+      state.solved = toeplitz_solve(g, p.t, p.row, p.sigma, state.X, options);
+    else
+      state.solved = p.row.size() > 0 ? toeplitz_solve(g, p.t, p.row, p.sigma, state.X, options)
+                                      : toeplitz_solve(g, Toeplitz<T>(g, p.t), p.sigma, state.X, options);
     state.failure = state.solved.failure;
   });
 }
 
 template <class T, class Inverse>
 Inverse inverse_of(Graph& g, const ToeplitzSystem<T>& p) {
-  if constexpr (std::is_same_v<Inverse, ToeplitzLookahead<T>>)
-    if (p.row.size() > 0) {
-      HostMatrix<T> c = p.t.clone();
-      c(0, 0) -= p.sigma;
-      return Inverse(g, c, p.row);
-    }
-  return Inverse(g, Toeplitz<T>(g, p.t), p.sigma);
+  if constexpr (std::is_same_v<Inverse, ToeplitzLookahead<T>>) {
+    HostMatrix<T> c = p.t.clone();
+    c(0, 0) -= p.sigma;
+    return Inverse(g, c, p.row.size() > 0 ? p.row : p.t);
+  } else {
+    return Inverse(g, Toeplitz<T>(g, p.t), p.sigma);
+  }
 }
 
 /// A further solve: only B is new.
 template <class T, class Inverse>
 Solver<ToeplitzAnswer<T>> from_inverse(ToeplitzSystem<T>& p) {
-  if (std::is_same_v<Inverse, CauchyFactorization<T>> && p.memory)
-    p.memory->take(p.runtime->gpus() > 0, factor_bytes(p));
-  if (std::is_same_v<Inverse, ToeplitzSuperfast<T>> && p.memory) p.memory->take(false, superfast_bytes<T>(p.t.rows()));
+  if constexpr (!is_complex<T>) {
+    if (std::is_same_v<Inverse, CauchyFactorization<T>> && p.memory)
+      p.memory->take(p.runtime->gpus() > 0, factor_bytes(p));
+    if (std::is_same_v<Inverse, ToeplitzSuperfast<T>> && p.memory)
+      p.memory->take(false, superfast_bytes<T>(p.t.rows()));
+  }
   if (p.b.size() == 0) return by_graph(p, [](Graph&, State<T>&) {});
   const index_t k = p.b.cols();
   const TileMatrix<double> outcome(*p.runtime, k, 4, {k, 4}, "outcome");
@@ -199,23 +205,28 @@ std::vector<Method<ToeplitzSystem<T>, ToeplitzAnswer<T>>> toeplitz_solve_table()
     rows.push_back({name + again, name + " with the inverse or the factors at hand", Place::graph, solver});
   };
   for (const auto& method : toeplitz_methods()) {
+    const bool hermitian = method.value == ToeplitzMethod::gohberg_semencul || method.value == ToeplitzMethod::schur;
+    if (is_complex<T> && !hermitian && !solves_nonsymmetric(method.name)) continue;
     rows.push_back({method.name, method.about, Place::graph,
                     [which = method.value](ToeplitzSystem<T>& p) { return from_t(p, which); }});
-    if (method.value == ToeplitzMethod::gohberg_semencul) add_again(method.name, from_inverse<T, GohbergSemencul<T>>);
     if (method.value == ToeplitzMethod::lookahead) add_again(method.name, from_inverse<T, ToeplitzLookahead<T>>);
-    if (method.value == ToeplitzMethod::cauchy_inverse) add_again(method.name, from_inverse<T, CauchyInverse<T>>);
-    if (method.value == ToeplitzMethod::cauchy) add_again(method.name, from_inverse<T, CauchyFactorization<T>>);
-    if (method.value == ToeplitzMethod::gradients) add_again(method.name, from_inverse<T, ToeplitzGradients<T>>);
-    if (method.value == ToeplitzMethod::superfast) add_again(method.name, from_inverse<T, ToeplitzSuperfast<T>>);
+    if constexpr (!is_complex<T>) {
+      if (method.value == ToeplitzMethod::gohberg_semencul) add_again(method.name, from_inverse<T, GohbergSemencul<T>>);
+      if (method.value == ToeplitzMethod::cauchy_inverse) add_again(method.name, from_inverse<T, CauchyInverse<T>>);
+      if (method.value == ToeplitzMethod::cauchy) add_again(method.name, from_inverse<T, CauchyFactorization<T>>);
+      if (method.value == ToeplitzMethod::gradients) add_again(method.name, from_inverse<T, ToeplitzGradients<T>>);
+      if (method.value == ToeplitzMethod::superfast) add_again(method.name, from_inverse<T, ToeplitzSuperfast<T>>);
+    }
   }
   for (const bool cholesky : {true, false})
     rows.push_back({cholesky ? "lapack-cholesky" : "lapack-lu",
                     cholesky ? "the library's posv of the dense matrix" : "the library's gesv of the dense matrix",
                     Place::cores, [cholesky](ToeplitzSystem<T>& p) { return by_lapack(p, cholesky); }});
-  for (const bool cholesky : {true, false})
-    add_cusolver(rows, cholesky ? "cusolver-cholesky" : "cusolver-lu",
-                 cholesky ? "the library's potrf on a GPU" : "the library's getrf on a GPU",
-                 [cholesky](auto& p) { return by_cusolver(p, cholesky); });
+  if constexpr (!is_complex<T>)
+    for (const bool cholesky : {true, false})
+      add_cusolver(rows, cholesky ? "cusolver-cholesky" : "cusolver-lu",
+                   cholesky ? "the library's potrf on a GPU" : "the library's getrf on a GPU",
+                   [cholesky](auto& p) { return by_cusolver(p, cholesky); });
   return rows;
 }
 
@@ -224,12 +235,17 @@ bool solves_nonsymmetric(const std::string& method) {
   return std::find(able.begin(), able.end(), method) != able.end();
 }
 
-double dense_solve_flops(const std::string& method, index_t n, index_t k) {
+double dense_solve_flops(const std::string& method, index_t n, index_t k, bool complex) {
   const auto order = static_cast<double>(n);
-  return order * order * ((method.ends_with("cholesky") ? 1 : 2) * order / 3 + 2 * static_cast<double>(k));
+  return (complex ? flops_each<std::complex<double>> : 1) * order * order *
+         ((method.ends_with("cholesky") ? 1 : 2) * order / 3 + 2 * static_cast<double>(k));
 }
 
 template std::vector<Method<ToeplitzSystem<float>, ToeplitzAnswer<float>>> toeplitz_solve_table();
 template std::vector<Method<ToeplitzSystem<double>, ToeplitzAnswer<double>>> toeplitz_solve_table();
+template std::vector<Method<ToeplitzSystem<std::complex<float>>, ToeplitzAnswer<std::complex<float>>>>
+toeplitz_solve_table();
+template std::vector<Method<ToeplitzSystem<std::complex<double>>, ToeplitzAnswer<std::complex<double>>>>
+toeplitz_solve_table();
 
 }  // namespace tesela::cli

@@ -31,7 +31,7 @@ struct ToeplitzSystem {
   std::optional<bool> verdict = {};           ///< as in ToeplitzSolveOptions; empty: only for `auto`
   std::optional<ToeplitzMemory> memory = {};  ///< bounds the sum of all solvers
   std::shared_ptr<DenseToeplitz<T>> dense = {};
-  /// First row, n x 1, whose first number is not read; 0 x 0 for a symmetric T.
+  /// First row, n x 1, whose first number is not read; 0 x 0 for a symmetric real T.
   HostMatrix<T> row = {};
 };
 
@@ -43,14 +43,15 @@ struct ToeplitzAnswer {
 };
 
 /// Returns the methods: toeplitz_methods(), from t and B to X; "NAME-again", further solves by an inverse or factors,
-/// from B to X; and dense factorizations by LAPACK and cuSOLVER.
+/// from B to X; and dense factorizations by LAPACK and cuSOLVER. For complex numbers solves_nonsymmetric,
+/// gohberg-semencul, schur and lapack-cholesky.
 template <class T>
 std::vector<Method<ToeplitzSystem<T>, ToeplitzAnswer<T>>> toeplitz_solve_table();
 
-/// Returns whether a method solves systems with ToeplitzSystem::row.
+/// Returns whether a method solves systems with ToeplitzSystem::row, real and complex ones.
 bool solves_nonsymmetric(const std::string& method);
 
 /// Returns the flops of a library's method.
-double dense_solve_flops(const std::string& method, index_t n, index_t k);
+double dense_solve_flops(const std::string& method, index_t n, index_t k, bool complex = false);
 
 }  // namespace tesela::cli

@@ -14,7 +14,7 @@ namespace {
 using Z = std::complex<double>;
 
 const Command gemm{{"gemm"}}, lu{{"lu"}}, cholesky{{"cholesky"}}, qr{{"qr"}}, ols{{"ols"}}, lse{{"lse"}}, wls{{"wls"}},
-    glm{{"glm"}}, gqr{{"gqr"}}, eig{{"eig"}}, tridiag{{"tridiag"}};
+    glm{{"glm"}}, gqr{{"gqr"}}, eig{{"eig"}}, tridiag{{"tridiag"}}, toeplitz{{"toeplitz", "solve"}};
 
 HostMatrix<Z> random(index_t m, index_t n, std::uint64_t seed) {
   return generate<Z>({m, n}, {.pattern = Pattern::uniform, .seed = seed});
@@ -67,6 +67,60 @@ TEST_CASE("commands solve generated complex problems within their bounds") {
     CHECK(condition > 100);
     CHECK(condition < 1e5);
   }
+}
+
+TEST_CASE("toeplitz solve solves complex systems, generated and from files") {
+  const Words methods{"auto", "gohberg-semencul", "schur", "lookahead", "lookahead-again", "dense", "lapack-lu"};
+  for (const std::string precision : {"c", "z"})
+    for (const std::string& method : methods)
+      for (const Words& kind : {Words{"--random", "spd"}, Words{"--random", "kms:0.5"}, Words{"--nonsymmetric"}})
+        for (const std::string n : {"0", "1", "201"}) {
+          const bool general = kind[0] == "--nonsymmetric", column = method == "schur" || method == methods[1];
+          if ((general && column) || (method != "auto" && n != "201")) continue;
+          const auto report =
+              toeplitz(kind + Words{"--method", method, "--n", n, "--known", "--rhs", "3", "--precision", precision});
+          CAPTURE(report.dump());
+          CHECK(report["status"] == "ok");
+          CHECK(report["problem"]["precision"] == precision);
+          CHECK(check(report, "residual") <= (precision == "c" ? 1e-6 : 2e-15));
+          CHECK(check(report, "forward_error") <= (precision == "c" ? 1e-3 : 1e-11));
+        }
+  const TemporaryFolder folder;
+  HostMatrix<Z> t = random(30, 1, 5);
+  t(0, 0) = 9;
+  const HostMatrix<Z> x = random(30, 2, 3), row = random(30, 1, 4);
+  for (const bool general : {false, true}) {
+    HostMatrix<Z> a(30, 30);
+    for (index_t j = 0; j < 30; ++j)
+      for (index_t i = 0; i < 30; ++i)
+        a(i, j) = i >= j ? t(i - j, 0) : general ? row(j - i, 0) : std::conj(t(j - i, 0));
+    write_matrix(folder / "t.npy", t);
+    write_matrix(folder / "r.mtx", row);
+    write_matrix(folder / "b.npy", product(Op::none, a, x));
+    const Words files = Words{"--t", folder / "t.npy", "--b", folder / "b.npy"} +
+                        (general ? Words{"--row", folder / "r.mtx"} : Words{});
+    const auto report = toeplitz(files + Words{"--out", folder / "x.npy", "-p", "z"});
+    CHECK(report["status"] == "ok");
+    CHECK(apart(read_matrix<Z>(folder / "x.npy"), x) <= 1e-13);
+    toeplitz.refuses(files, "complex");
+    toeplitz.refuses(files + Words{"-p", "z", "--out", folder / "x.csv"}, "plain text");
+    toeplitz.refuses(files + Words{"-p", "z", "--method", "levinson"},
+                     general ? "symmetric matrix" : "no complex numbers");
+  }
+  std::ofstream(folder / "t.mtx") << "%%MatrixMarket matrix array complex general\n2 1\n1 0\n1 nan\n";
+  toeplitz.refuses({"--t", folder / "t.mtx", "--rhs", "1", "-p", "z"}, "t.mtx");
+  write_matrix(folder / "t.npy", generate<double>({30, 1}, {.pattern = Pattern::uniform, .seed = 4}));
+  CHECK(toeplitz({"--t", folder / "t.npy", "--rhs", "1", "-p", "z"})["status"] == "ok");
+}
+
+TEST_CASE("qr orthogonalizes complex matrices by every method") {
+  for (const std::string precision : {"c", "z"})
+    for (const std::string method : {"gram-schmidt", "mgs", "cgs2", "cholesky-qr2", "householder"}) {
+      const auto report = qr({"-m", "200", "-n", "40", "--method", method, "-p", precision});
+      CAPTURE(precision, method);
+      CHECK(report["status"] == "ok");
+    }
+  qr.refuses({"-n", "40", "--method", "givens", "-p", "z"}, "no complex numbers");
 }
 
 TEST_CASE("gemm conjugates by c and transposes by t") {
