@@ -12,7 +12,7 @@ struct Arrangement {
   index_t row = 0, column = 0;                         ///< first row and column of the part in A
   Op op = Op::none;                                    ///< whether it is transposed, or conjugated as well
   bool reverse_rows = false, reverse_columns = false;  ///< order of rows and columns in the result
-  bool padded = false;   ///< whether the part may end with A: the rest of B is the identity's; not with reversed orders
+  bool padded = false;   ///< whether the part may end with A: B continues as the identity; not with reversed orders
   bool on_gpus = false;  ///< whether the tile columns of B are dealt to the GPUs; otherwise the scheduler chooses
 };
 

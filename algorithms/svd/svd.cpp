@@ -155,7 +155,7 @@ void by_two_stages(Graph& g, TileMatrix<T> A, int exponent, const SvdOptions& o,
   by_two_stages<T>(g, tall.triangle(g, square_tile(workers, n, half_width_of(workers, o))), &tall, exponent, o, result);
 }
 
-/// Returns the tiles in which an m x n matrix, m >= n, is overwritten.
+/// Returns the tiles of an m x n matrix, m >= n, that by_two_stages overwrites.
 template <class T>
 TileShape tall_tile(const Runtime& runtime, Shape a, const SvdOptions& o) {
   const WorkerCounts workers = workers_for<T>(runtime);

@@ -113,7 +113,7 @@ class SingularVectors {
 };
 
 /// Decomposes B' on GPUs and computes A's values and vectors. Prepares memory for the vectors while GPUs reduce A, and
-/// finds the values beside the vectors.
+/// finds the values while it finds the vectors.
 ///
 /// tall  Q of a tall A, whose R was reduced; or null
 template <class T>

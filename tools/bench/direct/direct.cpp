@@ -66,7 +66,7 @@ void run(DirectBenchOptions o) {
   const std::string rates = is_complex<T> ? "rates by 4 times " : "rates by ";
   report.note(rates + (o.symmetric
                            ? "n^3 / 3; every peer leaves R in the upper triangle"
-                           : "2 n^3 / 3; tesela's pivots are a tournament's, the libraries' partial pivoting's; "
+                           : "2 n^3 / 3; tesela selects pivots by a tournament, the libraries by columns; "
                              "without pivots A has n added to its diagonal, and LAPACK has no such factorization"));
   if (o.on_device())
     report.note("A and its factors stay on the devices, and A is put back before each run outside the time");
