@@ -14,7 +14,7 @@ struct LookaheadOptions {
 template <class T>
 class TransformedInverse {
  public:
-  index_t n() const { return n_; }
+  index_t n() const { return n_; }  ///< order of the matrix
 
   /// Inserts B = T^-1 B with iterative refinement in double precision; arguments, status and exceptions as
   /// GohbergSemencul::solve.

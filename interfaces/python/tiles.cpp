@@ -201,7 +201,8 @@ AnyArray to_numpy(const TileMatrixObject& a) {
 }
 
 index_t place(index_t i, index_t count) {
-  if (i < -count || i >= count) throw nb::index_error("no such tile");
+  if (i < -count || i >= count)
+    throw nb::index_error(("tile index " + std::to_string(i) + " of " + std::to_string(count) + " tiles").c_str());
   return i < 0 ? i + count : i;
 }
 

@@ -23,7 +23,8 @@ inline constexpr const char* cancelled = "cancelled";
 std::string stop_reason_since(std::uint64_t seen);
 
 /// Message about data that dropped tasks should have written.
-inline constexpr const char* lost = "tasks that were to write it were dropped: their graph was cancelled, or failed";
+inline constexpr const char* lost =
+    "tasks that were to write it were dropped: their graph was cancelled, or failed; write it, or make a new matrix";
 
 /// Marks all stop_requests requested so far as reported, once no task is left to drop; returns their number.
 std::uint64_t mark_stops_reported() noexcept;
