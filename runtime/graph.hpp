@@ -62,7 +62,7 @@ struct Bounds {
   index_t tasks = 0;      ///< number of tasks
   double work_flops = 0;  ///< flops of all tasks
   double path_flops = 0;  ///< flops of the longest path
-  // The other figures need GraphOptions::record and performance models for each kernel at each shape. dmdas fills them
+  // The other figures need GraphOptions::record and performance models for each kernel at each shape. StarPU fills them
   // while a kernel is new, and always under STARPU_CALIBRATE=1. `untimed` counts the tasks without a sufficient model.
   index_t untimed = 0;      ///< number of tasks without a sufficient model
   double path_seconds = 0;  ///< longest path, each task on its fastest kind of worker

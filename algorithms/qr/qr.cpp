@@ -329,7 +329,7 @@ template <class T>
 void QrFactorization<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
   const auto [mb, nb] = a_.tile_shape();
   require(R.n() == n() && R.m() <= m() && R.m() >= std::min(m(), n()) && R.tile_shape().nb == nb &&
-              (R.tile_shape().mb == mb || R.mt() <= 1),
+              (R.tile_shape().mb == mb || R.m() <= std::min(mb, R.tile_shape().mb)),
           "QrFactorization::extract_r", "R", R, " in tiles of ", R.tile_shape(),
           "; it must have from min(m, n) to m rows, ", n(), " columns and tiles of ", a_.tile_shape());
   for (index_t j = 0; j < R.nt() && R.mt() > 0; ++j)

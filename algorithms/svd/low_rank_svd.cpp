@@ -117,10 +117,11 @@ TileMatrix<T> combined(Graph& g, const TileMatrix<T>& X, const HostMatrix<T>& y,
   return Z;
 }
 
-/// Returns the error of rounding in the bound.
+/// Returns the error of rounding in the bound, also of the rounded vectors; `length` is the larger side of A.
 template <class T>
-double rounding(index_t rows, double norm) {
-  return static_cast<double>(std::numeric_limits<T>::epsilon()) * (10 + std::sqrt(static_cast<double>(rows))) * norm;
+double rounding(index_t length, double norm) {
+  return static_cast<double>(std::numeric_limits<T>::epsilon()) * (10 + 25 * std::sqrt(static_cast<double>(length))) *
+         norm;
 }
 
 /// Removes value k + 1 from the result, which has k + 1 if the matrix has.
@@ -138,11 +139,12 @@ LowRankSvd<T> decompose(Graph& g, const Range<T>& range, index_t l, const LowRan
   for (int pass = 0; pass < o.power; ++pass) Q = range.basis(range.times(range.basis(range.transposed_times(Q))));
   // The test vectors are independent of Q.
   const TileMatrix<T> E = range.times(range.random(tests, ~o.seed)), inside(g.runtime(), l, tests, {l, tests}),
-                      squares(g.runtime(), tests, tests, {tests, tests}), R(g.runtime(), l, l, {l, l}, "R");
+                      squares(g.runtime(), tests, tests, {tests, tests});
   gemm<T>(g, Op::transpose, Op::none, T(1), Q, E, T(0), inside);
   gemm<T>(g, Op::none, Op::none, T(-1), Q, inside, T(1), E);
   gemm<T>(g, Op::transpose, Op::none, T(1), E, E, T(0), squares);
-  const TileMatrix<T> P = range.basis(range.transposed_times(Q), &R);  // Q^T A = R^T P^T
+  const TileMatrix<T> Y = range.transposed_times(Q), R(g.runtime(), l, l, Y.tile_shape(), "R"),
+                      P = range.basis(Y, &R);  // Q^T A = R^T P^T
   g.wait();
   HostMatrix<T> r = to_host(R);
   LowRankSvd<T> result;
@@ -210,12 +212,11 @@ template <class T>
 LowRankSvd<T> low_rank_svd(Graph& g, MatrixView<T> a, const LowRankOptions& options) {
   check(a.shape(), options);
   const index_t l = dimensions(a.shape(), options);
-  if (l == std::min(a.rows, a.cols)) {
-    LowRankSvd<T> result = whole(g, a, options);
-    if (options.in_tiles) detail::move_to_tiles<T>(g.runtime(), result);
-    return result;
-  }
-  LowRankSvd<T> result = by_products(g, a, l, options);
+  const bool few = l == std::min(a.rows, a.cols);
+  LowRankSvd<T> result = few ? whole(g, a, options) : by_products(g, a, l, options);
+  // Values below the smallest normal number lose digits.
+  result.error_bound += static_cast<double>(std::numeric_limits<T>::denorm_min()) * static_cast<double>(l);
+  if (few && options.in_tiles) detail::move_to_tiles<T>(g.runtime(), result);
   if (options.in_tiles || !result.u_tiles) return result;
   result.u.emplace(to_host(*result.u_tiles)), result.u_tiles.reset();
   result.v.emplace(to_host(*result.v_tiles)), result.v_tiles.reset();

@@ -76,7 +76,7 @@ SvdBounds svd_bounds(index_t m, index_t n) {
 
 template <class T>
 SvdError svd_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& u,
-                   const HostMatrix<T>& v, index_t sampled) {
+                   const HostMatrix<T>& v, index_t sampled, double norm) {
   const blas::Threads threads(blas::threads_for(std::max(a.rows(), a.cols())));
   SvdError error{0, eigenvector_orthogonality(u, sampled, 1), eigenvector_orthogonality(v, sampled, 1)};
   const int exponent = exponent_of(a);
@@ -88,8 +88,8 @@ SvdError svd_error(const HostMatrix<T>& a, const std::vector<double>& values, co
   const auto whole = scaled(a, exponent);
   error.residual = worst(largest_column(Op::none, whole, scaled_columns(v, ones, step), scaled_columns(u, s, step)),
                          largest_column(adjoint<T>, whole, scaled_columns(u, ones, step), scaled_columns(v, s, step)));
-  const double norm = frobenius(whole);
-  if (norm > 0) error.residual /= !s.empty() && s.front() > 0 ? std::min(s.front(), norm) : norm;
+  const double most = frobenius(whole), given = norm > 0 ? std::ldexp(norm, -exponent) : s.empty() ? 0 : s.front();
+  if (most > 0) error.residual /= given > 0 ? std::min(given, most) : most;
   return error;
 }
 
@@ -163,7 +163,7 @@ double low_rank_error(const HostMatrix<T>& a, const std::vector<double>& values,
 #define TESELA_INSTANTIATE(T)                                                                         \
   template SvdBounds svd_bounds<T>(index_t, index_t);                                                 \
   template SvdError svd_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, \
-                              const HostMatrix<T>&, index_t);                                         \
+                              const HostMatrix<T>&, index_t, double);                                 \
   template std::vector<double> reference_singular_values(const HostMatrix<T>&);                       \
   template double norm_drift(const HostMatrix<T>&, const std::vector<double>&);
 TESELA_INSTANTIATE(float)

@@ -28,10 +28,10 @@ SvdBounds svd_bounds(index_t m, index_t n);
 
 /// Measures the errors of A times a power of two, in double precision with BLAS on all cores. U and V may have more
 /// columns than there are values. `sampled` is the largest number of measured triples, which are evenly spaced; if U or
-/// V has more columns, its orthogonality is estimated by as many random vectors.
+/// V has more columns, its orthogonality is estimated by as many random vectors. `norm` is ||A||_2; 0: values[0].
 template <class T>
 SvdError svd_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& u,
-                   const HostMatrix<T>& v, index_t sampled = std::numeric_limits<index_t>::max());
+                   const HostMatrix<T>& v, index_t sampled = std::numeric_limits<index_t>::max(), double norm = 0);
 
 /// Returns all singular values by LAPACK's gesdd on all cores in double precision, of A times a power of two; empty if
 /// it does not converge.

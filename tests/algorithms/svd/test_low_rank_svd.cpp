@@ -1,6 +1,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/test.hpp"
 #include "tools/checks/svd_error.hpp"
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -48,6 +49,33 @@ TEMPLATE_TEST_CASE("low_rank_svd has an error below its bound for every kind and
         const index_t rank = std::min<index_t>(7, std::min(shape.rows, shape.cols));
         check(a, low_rank_svd<T>(runtime(), a, {.rank = rank, .oversampling = 5, .power = power}), rank);
       }
+}
+
+WORKERS_TEST_CASE("low_rank_svd finds more values than a tile has rows", "") {
+  for (const char* const kind : {"rank:5", "zero", "uniform", "kappa:1e15"})
+    for (const Shape shape : {Shape{300, 300}, {600, 280}, {280, 600}})
+      for (const index_t rank : {120, 150, 200}) {
+        CAPTURE(kind);
+        HostMatrix<double> a = svd_matrix<double>(shape, kind, 3);
+        const LowRankSvd<double> found = low_rank_svd<double>(runtime, a, {.rank = rank});
+        check(a, found, rank);
+        CHECK(found.values == low_rank_svd<double>(runtime, a, {.rank = rank}).values);
+      }
+}
+
+TEST_CASE("low_rank_svd: the bound covers the rounding of all values") {
+  for (const index_t n : {40, 125, 400}) {
+    HostMatrix<double> a = svd_matrix<double>({n, n}, "kappa:1e30", 3);
+    check(a, low_rank_svd<double>(runtime(), a, {.rank = n}), n);
+  }
+}
+
+TEST_CASE("QrFactorization::extract_r refuses an R that is cut otherwise than A") {
+  Graph g(runtime());
+  const TileMatrix<double> A(runtime(), 40, 20, {8, 20}), R(runtime(), 20, 20, {20, 20});
+  A.copy_from(svd_matrix<double>({40, 20}, "uniform", 1).data(), 40);
+  const auto factors = qr(g, A);
+  CHECK_THROWS_AS(factors.extract_r(g, R), ArgumentError);
 }
 
 WORKERS_TEMPLATE_TEST_CASE("low_rank_svd leaves vectors in tiles on request, for tall, wide and badly scaled matrices",

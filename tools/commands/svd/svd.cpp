@@ -83,7 +83,7 @@ void report_errors(const Options& o, const SvdProblem<T>& problem, const Svd<T>&
   }
   if (count == k) report.check("norm_drift", Measured{norm_drift(problem.a, found.values), bounds.value + rounding});
   if (o.values) return;
-  const SvdError error = svd_error(problem.a, found.values, *found.u, *found.v);
+  const SvdError error = svd_error(problem.a, found.values, *found.u, *found.v, o.m + o.n, found.norm);
   report.check("residual", Measured{error.residual, bounds.value + rounding});
   report.check("orthogonality_u", Measured{error.orthogonality_u, bounds.orthogonality});
   report.check("orthogonality_v", Measured{error.orthogonality_v, bounds.orthogonality});

@@ -47,7 +47,7 @@ void resolve(Options& o) {
   if (o.common.complex()) {
     const auto rows = toeplitz_solve_table<std::complex<double>>();
     require(std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == o.method; }),
-            "toeplitz solve", "--method", o.method, " has no complex numbers: use auto, lookahead or dense");
+            "toeplitz solve", "--method", o.method, " has no complex numbers: use auto, schur, lookahead or dense");
   }
   require_holds_numbers("toeplitz solve", o.common, {{"--out", &o.out}});
   const double square =
