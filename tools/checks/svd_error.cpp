@@ -80,7 +80,7 @@ SvdError svd_error(const HostMatrix<T>& a, const std::vector<double>& values, co
   const blas::Threads threads(blas::threads_for(std::max(a.rows(), a.cols())));
   SvdError error{0, eigenvector_orthogonality(u, sampled, 1), eigenvector_orthogonality(v, sampled, 1)};
   const int exponent = exponent_of(a);
-  const index_t step = std::max<index_t>((std::ssize(values) - 1) / sampled + 1, 1);
+  const index_t step = std::max<index_t>((std::ssize(values) - 1) / std::max<index_t>(sampled, 1) + 1, 1);
   std::vector<double> s;
   for (index_t j = 0; j < std::ssize(values); j += step)
     s.push_back(std::ldexp(values[static_cast<std::size_t>(j)], -exponent));

@@ -74,6 +74,7 @@ TEST_CASE("svd --range reports the values in [LOW, HIGH)") {
   CHECK(part["checks"]["found"] > 0);
   CHECK(part["checks"]["max_error"] <= part["limits"]["max_error"]);
   CHECK(part["status"] == "ok");
+  CHECK(svd({"-n", "60", "--random", "rank:5", "--range", "0,1e-3"})["checks"]["found"] == 55);  // and is ok
   CHECK(svd({"-n", "9", "--range", "100,inf"})["checks"]["found"] == 0);
   // Values at an end may belong to either side.
   CHECK_FALSE(part["checks"].contains("doubtful"));
