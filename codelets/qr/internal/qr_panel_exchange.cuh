@@ -32,7 +32,9 @@ __device__ inline void publish(Packet* p, double value, unsigned epoch) {
                : "memory");
 }
 
-__device__ inline bool arrived(const Packet& q, unsigned epoch) { return q.epoch_low == epoch && q.epoch_high == epoch; }
+__device__ inline bool arrived(const Packet& q, unsigned epoch) {
+  return q.epoch_low == epoch && q.epoch_high == epoch;
+}
 
 __device__ inline double value_of(const Packet& q) {
   return __hiloint2double(static_cast<int>(q.high), static_cast<int>(q.low));
