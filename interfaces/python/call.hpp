@@ -35,15 +35,14 @@ class CtrlC {
 /// that tasks gave up.
 void require_process();
 
-/// Releases the GIL. At the interpreter's end a thread that requests it again waits forever, as in Python 3.14. Older
-/// versions end the thread within C++ frames, which aborts the process.
+/// Releases the GIL while it lives. Threads that want it back after the module's atexit handler has run wait forever.
 class Released {
  public:
   Released() : state_(PyEval_SaveThread()) {}
   ~Released() {
     if (interpreter_ends() && !in_main_thread())
       for (;;) pause();
-    PyEval_RestoreThread(state_);
+    take_gil(state_);
   }
   Released(const Released&) = delete;
   Released& operator=(const Released&) = delete;

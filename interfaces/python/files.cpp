@@ -42,7 +42,7 @@ int writing_error(const std::filesystem::path& path) {
 template <class F, class Why>
 auto on_file(const std::filesystem::path& path, const Why& why_not, const F& f) {
   try {
-    const nb::gil_scoped_release free;
+    const Released free;
     return f();
   } catch (const FileError&) {
     if (const int error = why_not(path); error != 0) raise_errno(error, path);

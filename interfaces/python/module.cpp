@@ -88,12 +88,12 @@ void start(std::optional<int> cpus, std::optional<int> gpus, std::optional<std::
   if (gpu_megabytes) options.gpu_megabytes = gpu_megabytes;
   if (streams_per_gpu) options.streams_per_gpu = streams_per_gpu;
   options.trace_dir = trace_dir;
-  const nb::gil_scoped_release free;
+  const Released free;
   c::start_workers(options);
 }
 
 void stop() {
-  const nb::gil_scoped_release free;
+  const Released free;
   c::stop_workers();
 }
 
@@ -174,7 +174,7 @@ RuntimeError
   m.def(
       "convert_trace",
       [](const std::string& directory) {
-        const nb::gil_scoped_release free;
+        const Released free;
         tesela::convert_trace(directory);
       },
       "directory"_a,

@@ -1,6 +1,9 @@
 #include "interfaces/python/tasks.hpp"
 
+#include "interfaces/python/call.hpp"
+
 #include <atomic>
+#include <unistd.h>
 #include <vector>
 
 namespace tesela::python {
@@ -32,11 +35,19 @@ Discarded& discarded() {
 
 }  // namespace
 
+void take_gil(PyThreadState* state) noexcept {
+  try {
+    PyEval_RestoreThread(state);
+  } catch (...) {
+    for (;;) pause();  // pthread_exit unwinds to here
+  }
+}
+
 bool in_task() { return worker.in_task; }
 
 InTask::InTask() {
   if (worker.state != nullptr) {
-    PyEval_RestoreThread(worker.state);
+    take_gil(worker.state);
   } else {
     PyGILState_Ensure();
     worker.state = PyThreadState_Get();
@@ -74,7 +85,7 @@ void drop_discarded() {
   }
   for (PyObject* const object : objects) Py_DECREF(object);
   if (others.empty()) return;
-  const nb::gil_scoped_release free;  // their ends wait for tasks, which may need the GIL
+  const Released free;  // their ends wait for tasks, which may need the GIL
   others.clear();
 }
 

@@ -9,6 +9,10 @@
 
 namespace tesela::python {
 
+/// Takes the GIL for this thread's state. Blocks forever once the interpreter has ended, as Python 3.14 does: older
+/// versions end the thread by unwinding its C++ frames, which aborts the process.
+void take_gil(PyThreadState* state) noexcept;
+
 /// Whether this thread runs a kernel that calls Python.
 bool in_task();
 

@@ -29,7 +29,7 @@ PyObject* new_dtype(const char* name) {
 /// Calls f without the GIL; destructors wait for tasks.
 template <class F>
 void without_python(F f) {
-  const nb::gil_scoped_release free;
+  const Released free;
   f();
 }
 
