@@ -11,27 +11,6 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
 
-// Complex numbers have the plain loops, which the compiler vectorizes.
-
-/// Computes y += E x; E's first element is (row, column).
-template <class T>
-struct Multiply {
-  const BandColumns<T>& band;
-  index_t row, column, rows;
-  const T* x;
-  T* y;
-  template <int C>
-  HWY_INLINE void at(index_t j) const {
-    const BandRows<C, T> e(band, row, column + j);
-    if constexpr (is_complex<T>) {
-      for (int c = 0; c < C; ++c)
-        for (index_t i = 0; i < rows; ++i) y[i] += times(e.a[c][i], x[j + c]);
-    } else {
-      multiply<C, false, T>(0, rows, e.a, x + j, y, nullptr, nullptr);
-    }
-  }
-};
-
 /// Computes E = (I - conj(tau) v v^H) (E - y x^H).
 template <class T>
 struct FromBothSides {
@@ -42,23 +21,10 @@ struct FromBothSides {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> e(band, row, column + j);
-    if constexpr (is_complex<T>) {
-      for (int c = 0; c < C; ++c) {
-        const T weight = conj(x[j + c]);
-        T dot = 0;
-        for (index_t i = 0; i < rows; ++i) {
-          e.a[c][i] -= times(y[i], weight);
-          dot += times(conj(v[i]), e.a[c][i]);
-        }
-        dot = times(dot, conj(tau));
-        for (index_t i = 0; i < rows; ++i) e.a[c][i] -= times(v[i], dot);
-      }
-    } else {
-      T dots[C] = {};
-      update<C>(rows, e.a, y, x + j, v, dots);
-      for (int c = 0; c < C; ++c) dots[c] *= tau;
-      subtract<C, false, T>(0, rows, e.a, v, dots, nullptr, nullptr);
-    }
+    T dots[C] = {};
+    update<C, T>(rows, e.a, y, x + j, v, dots);
+    for (int c = 0; c < C; ++c) dots[c] = times(tau, dots[c]);
+    subtract<C, false, T>(0, rows, e.a, v, dots, nullptr, nullptr);
   }
 };
 
@@ -72,28 +38,17 @@ struct SymmetricMultiply {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> d(band, row, row + j);
-    if constexpr (is_complex<T>) {
-      for (index_t c = 0; c < C; ++c) {
-        const T weight = x[j + c];
-        T dot = d.a[c][j + c].real() * weight;
-        for (index_t i = j + c + 1; i < rows; ++i) {
-          y[i] += times(d.a[c][i], weight);
-          dot += times(conj(d.a[c][i]), x[i]);
-        }
-        y[j + c] += dot;
+    T dots[C] = {};
+    for (index_t c = 0; c < C; ++c) {
+      const T weight = x[j + c];
+      y[j + c] += real_part(d.a[c][j + c]) * weight;
+      for (index_t i = j + c + 1; i < j + C; ++i) {
+        y[i] += times(d.a[c][i], weight);
+        dots[c] += times(conj(d.a[c][i]), x[i]);
       }
-    } else {
-      T dots[C] = {};
-      for (index_t c = 0; c < C; ++c) {
-        y[j + c] += d.a[c][j + c] * x[j + c];
-        for (index_t i = j + c + 1; i < j + C; ++i) {
-          y[i] += d.a[c][i] * x[j + c];
-          dots[c] += d.a[c][i] * x[i];
-        }
-      }
-      multiply<C, true, T>(j + C, rows, d.a, x + j, y, x, dots);
-      for (index_t c = 0; c < C; ++c) y[j + c] += dots[c];
     }
+    multiply<C, true, T>(j + C, rows, d.a, x + j, y, x, dots);
+    for (index_t c = 0; c < C; ++c) y[j + c] += dots[c];
   }
 };
 
@@ -106,16 +61,10 @@ struct RankTwo {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> d(band, row, row + j);
-    if constexpr (is_complex<T>) {
-      for (index_t c = 0; c < C; ++c) {
-        const T of_v = conj(w[j + c]), of_w = conj(v[j + c]);
-        for (index_t i = j + c; i < rows; ++i) d.a[c][i] -= times(v[i], of_v) + times(w[i], of_w);
-      }
-    } else {
-      for (index_t c = 0; c < C; ++c)
-        for (index_t i = j + c; i < j + C; ++i) d.a[c][i] -= v[i] * w[j + c] + w[i] * v[j + c];
-      subtract<C, true, T>(j + C, rows, d.a, v, w + j, w, v + j);
-    }
+    for (index_t c = 0; c < C; ++c)
+      for (index_t i = j + c; i < j + C; ++i)
+        d.a[c][i] -= times(v[i], conj(w[j + c])) + times(w[i], conj(v[j + c]));
+    subtract<C, true, T>(j + C, rows, d.a, v, w + j, w, v + j);
   }
 };
 
@@ -155,15 +104,8 @@ struct Chase {
   HWY_INLINE void reflect_diagonal_block(index_t row, index_t rows, const T* v, T tau) const {
     std::fill_n(w, rows, T(0));
     by_fours(0, rows, SymmetricMultiply<T>{band, row, rows, v, w});
-    if constexpr (is_complex<T>) {
-      real_t<T> sum = 0;  // v^H D v
-      for (index_t i = 0; i < rows; ++i) sum += times(conj(v[i]), w[i]).real();
-      const real_t<T> shift = real_t<T>(-0.5) * (tau.real() * tau.real() + tau.imag() * tau.imag()) * sum;
-      for (index_t i = 0; i < rows; ++i) w[i] = times(tau, w[i]) + shift * v[i];
-    } else {
-      const T shift = T(-0.5) * tau * tau * dot(rows, w, v);
-      for (index_t i = 0; i < rows; ++i) w[i] = tau * w[i] + shift * v[i];
-    }
+    const real_t<T> shift = real_t<T>(-0.5) * real_part(times(conj(tau), tau)) * real_part(dot<T>(rows, w, v));
+    for (index_t i = 0; i < rows; ++i) w[i] = times(tau, w[i]) + shift * v[i];
     by_fours(0, rows, RankTwo<T>{band, row, rows, v, w});
   }
 };

@@ -11,8 +11,6 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
 
-// Complex numbers have the plain loops, which the compiler vectorizes.
-
 /// Computes E = (I - conj(tau) u u^H) E; E's first element is (row, column).
 template <class T>
 struct FromLeft {
@@ -23,37 +21,9 @@ struct FromLeft {
   template <int C>
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> e(band, row, column + j);
-    if constexpr (is_complex<T>) {
-      for (int c = 0; c < C; ++c) {
-        T weight = 0;
-        for (index_t i = 0; i < rows; ++i) weight += times(conj(u[i]), e.a[c][i]);
-        weight = times(weight, conj(tau));
-        for (index_t i = 0; i < rows; ++i) e.a[c][i] -= times(u[i], weight);
-      }
-    } else {
-      T dots[C];
-      for (int c = 0; c < C; ++c) dots[c] = tau * dot(rows, e.a[c], u);
-      subtract<C, false, T>(0, rows, e.a, u, dots, nullptr, nullptr);
-    }
-  }
-};
-
-/// Computes y += E v.
-template <class T>
-struct TimesVector {
-  const BandColumns<T>& band;
-  index_t row, column, rows;
-  const T* v;
-  T* y;
-  template <int C>
-  HWY_INLINE void at(index_t j) const {
-    const BandRows<C, T> e(band, row, column + j);
-    if constexpr (is_complex<T>) {
-      for (int c = 0; c < C; ++c)
-        for (index_t i = 0; i < rows; ++i) y[i] += times(e.a[c][i], v[j + c]);
-    } else {
-      multiply<C, false, T>(0, rows, e.a, v + j, y, nullptr, nullptr);
-    }
+    T dots[C];
+    for (int c = 0; c < C; ++c) dots[c] = times(tau, dot<T>(rows, e.a[c], u));
+    subtract<C, false, T>(0, rows, e.a, u, dots, nullptr, nullptr);
   }
 };
 
@@ -65,15 +35,7 @@ struct RankOne {
   const T *y, *v;
   template <int C>
   HWY_INLINE void at(index_t j) const {
-    const BandRows<C, T> e(band, row, column + j);
-    if constexpr (is_complex<T>) {
-      for (int c = 0; c < C; ++c) {
-        const T weight = conj(v[j + c]);
-        for (index_t i = 0; i < rows; ++i) e.a[c][i] -= times(y[i], weight);
-      }
-    } else {
-      subtract<C, false, T>(0, rows, e.a, y, v + j, nullptr, nullptr);
-    }
+    subtract<C, false, T>(0, rows, BandRows<C, T>(band, row, column + j).a, y, v + j, nullptr, nullptr);
   }
 };
 
@@ -96,7 +58,7 @@ struct BidiagonalHops {
     for (index_t j = 1; j < size; ++j) band(row + j)[top] = 0;
     if (v[b] != T(0)) {
       std::fill_n(y, rows, T(0));
-      by_fours(0, size, TimesVector<T>{band, top + 1, row, rows, v, y});
+      by_fours(0, size, Multiply<T>{band, top + 1, row, rows, v, y});
       for (index_t i = 0; i < rows; ++i) y[i] = times(y[i], v[b]);
       by_fours(0, size, RankOne<T>{band, top + 1, row, rows, y, v});
     }

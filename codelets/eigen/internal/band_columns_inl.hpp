@@ -49,6 +49,19 @@ HWY_INLINE void by_fours(index_t begin, index_t end, const F& f) {
   for (; j < end; ++j) f.template at<1>(j);
 }
 
+/// Computes y += E x for C columns at a time; E's first element is (row, column).
+template <class T>
+struct Multiply {
+  const BandColumns<T>& band;
+  index_t row, column, rows;
+  const T* x;
+  T* y;
+  template <int C>
+  HWY_INLINE void at(index_t j) const {
+    multiply<C, false, T>(0, rows, BandRows<C, T>(band, row, column + j).a, x + j, y, nullptr, nullptr);
+  }
+};
+
 }  // namespace tesela::kernels::eigen::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

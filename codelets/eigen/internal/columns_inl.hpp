@@ -1,6 +1,7 @@
-// Loops over a few columns, one vector of each at a time. Guarded by Highway's toggle, like vectors_inl.hpp. Internal
-// to codelets/eigen.
+// Loops over a few columns, one vector of each at a time. Complex numbers have plain loops, which the compiler
+// vectorizes. Guarded by Highway's toggle, like vectors_inl.hpp. Internal to codelets/eigen.
 #include <tesela/codelets/eigen/internal/lanes_inl.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #if defined(TESELA_EIGEN_COLUMNS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESELA_EIGEN_COLUMNS_INL
@@ -12,6 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
 
+/// Returns x^H y.
 template <class T>
 HWY_INLINE T dot(index_t n, const T* x, const T* y) {
   constexpr index_t w = lanes<T>;
@@ -23,6 +25,14 @@ HWY_INLINE T dot(index_t n, const T* x, const T* y) {
   }
   T s = sum<T>(hn::Add(s0, s1));
   for (; i < n; ++i) s += x[i] * y[i];
+  return s;
+}
+
+template <class T>
+  requires(is_complex<T>)
+HWY_INLINE T dot(index_t n, const T* x, const T* y) {
+  T s = 0;
+  for (index_t i = 0; i < n; ++i) s += times(conj(x[i]), y[i]);
   return s;
 }
 
@@ -50,7 +60,7 @@ struct GroupWeights {
   HWY_INLINE Vec<T> operator[](index_t c) const { return at[c]; }
 };
 
-/// Computes y_i += sum_c a_c(i) x_c for begin <= i < end with weights x, and dots_c += a_c . z over these rows.
+/// Computes y_i += sum_c a_c(i) x_c for begin <= i < end with weights x, and dots_c += a_c^H z over these rows.
 template <int C, bool with_dots, class T>
 HWY_INLINE void multiply(index_t begin, index_t end, const T* const* columns, const T* weights, T* y, const T* z,
                          T* dots) {
@@ -80,7 +90,20 @@ HWY_INLINE void multiply(index_t begin, index_t end, const T* const* columns, co
     }
 }
 
-/// Computes a_c -= y p_c, then dots_c += a_c . z, over n rows.
+template <int C, bool with_dots, class T>
+  requires(is_complex<T>)
+HWY_INLINE void multiply(index_t begin, index_t end, const T* const* columns, const T* weights, T* y, const T* z,
+                         T* dots) {
+  for (int c = 0; c < C; ++c) {
+    const T* const a = columns[c];
+    for (index_t i = begin; i < end; ++i) {
+      y[i] += times(a[i], weights[c]);
+      if constexpr (with_dots) dots[c] += times(conj(a[i]), z[i]);
+    }
+  }
+}
+
+/// Computes a_c -= y conj(p_c), then dots_c += a_c^H z, over n rows.
 template <int C, class T>
 HWY_INLINE void update(index_t n, T* const* columns, const T* y, const T* weights, const T* z, T* dots) {
   const Few<C, T*> a(columns);
@@ -106,7 +129,20 @@ HWY_INLINE void update(index_t n, T* const* columns, const T* y, const T* weight
     }
 }
 
-/// Computes a_c -= x p_c, or with `two` a_c -= x p_c + y q_c, for begin <= i < end.
+template <int C, class T>
+  requires(is_complex<T>)
+HWY_INLINE void update(index_t n, T* const* columns, const T* y, const T* weights, const T* z, T* dots) {
+  for (int c = 0; c < C; ++c) {
+    T* const a = columns[c];
+    const T p = conj(weights[c]);
+    for (index_t i = 0; i < n; ++i) {
+      a[i] -= times(y[i], p);
+      dots[c] += times(conj(a[i]), z[i]);
+    }
+  }
+}
+
+/// Computes a_c -= x conj(p_c), or with `two` a_c -= x conj(p_c) + y conj(q_c), for begin <= i < end.
 template <int C, bool two, class T>
 HWY_INLINE void subtract(index_t begin, index_t end, T* const* columns, const T* x, const T* xs_weights, const T* y,
                          const T* ys_weights) {
@@ -130,6 +166,19 @@ HWY_INLINE void subtract(index_t begin, index_t end, T* const* columns, const T*
       a[c][i] -= x[i] * p[c];
       if constexpr (two) a[c][i] -= y[i] * q[c];
     }
+}
+template <int C, bool two, class T>
+  requires(is_complex<T>)
+HWY_INLINE void subtract(index_t begin, index_t end, T* const* columns, const T* x, const T* xs_weights, const T* y,
+                         const T* ys_weights) {
+  for (int c = 0; c < C; ++c) {
+    T* const a = columns[c];
+    const T p = conj(xs_weights[c]), q = conj(two ? ys_weights[c] : T());
+    for (index_t i = begin; i < end; ++i) {
+      a[i] -= times(x[i], p);
+      if constexpr (two) a[i] -= times(y[i], q);
+    }
+  }
 }
 
 }  // namespace tesela::kernels::eigen::HWY_NAMESPACE
