@@ -31,7 +31,7 @@ target_include_directories(tesela_simulated_runtime PRIVATE ${PROJECT_BINARY_DIR
 target_link_libraries(tesela_simulated_runtime PRIVATE PkgConfig::STARPU_SIMGRID PkgConfig::HWLOC Threads::Threads
   fmt::fmt-header-only tesela_warnings ${CMAKE_DL_LIBS})
 
-set_source_files_properties(${PROJECT_SOURCE_DIR}/runtime/trace_page.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/runtime/trace/trace_page.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
 # Libraries by their files: their targets would bring the other tesela_runtime and the other StarPU.
 add_executable(tesela_simulated $<TARGET_OBJECTS:tesela_cli> ${PROJECT_SOURCE_DIR}/runtime/internal/simulated_main.cpp)

@@ -1,5 +1,5 @@
 #include <tesela/host/graded_qr.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 

@@ -1,6 +1,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/internal/unit_columns.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
 

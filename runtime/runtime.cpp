@@ -3,11 +3,11 @@
 #include <tesela/runtime/internal/starpu.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/runtime.hpp>
-#include <tesela/runtime/topology.hpp>
 
 #include <starpu_fxt.h>
 

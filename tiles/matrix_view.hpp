@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/runtime/device_memory.hpp>
+#include <tesela/runtime/machine/device_memory.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>

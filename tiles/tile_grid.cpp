@@ -1,4 +1,4 @@
-#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/machine/memory.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/tile_grid.hpp>
 

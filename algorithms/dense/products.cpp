@@ -1,8 +1,8 @@
 #include <tesela/algorithms/dense/products.hpp>
 #include <tesela/codelets/dense/int8_gemm.hpp>
-#include <tesela/runtime/device_limit.hpp>
+#include <tesela/runtime/machine/device_limit.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/runtime/simulation.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/simulation.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <charconv>

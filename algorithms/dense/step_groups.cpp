@@ -1,6 +1,6 @@
 #include <tesela/algorithms/dense/internal/step_groups.hpp>
 #include <tesela/algorithms/dense/products.hpp>
-#include <tesela/runtime/device_limit.hpp>
+#include <tesela/runtime/machine/device_limit.hpp>
 
 #include <algorithm>
 

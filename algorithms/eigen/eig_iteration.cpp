@@ -5,7 +5,7 @@
 #include <tesela/algorithms/support/insert_or_run.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/iterations/inverse_iteration.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
 

@@ -3,8 +3,8 @@
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
 #include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/codelets/eigen/sytrd.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/runtime/topology.hpp>
 
 #include <algorithm>
 #include <cstdlib>

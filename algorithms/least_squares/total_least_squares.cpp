@@ -3,7 +3,7 @@
 #include <tesela/algorithms/support/centred.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack_svd.hpp>
+#include <tesela/host/lapack/lapack_svd.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>

@@ -2,7 +2,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/householder_vectors.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -6,7 +6,7 @@
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/algorithms/support/tuned_tile.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/eigen/bidiagonal/bidiagonal_tree.hpp>
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack_svd.hpp>
+#include <tesela/host/lapack/lapack_svd.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

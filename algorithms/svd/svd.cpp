@@ -9,7 +9,7 @@
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack_svd.hpp>
+#include <tesela/host/lapack/lapack_svd.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

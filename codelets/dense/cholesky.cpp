@@ -1,6 +1,6 @@
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <algorithm>
 #include <cmath>

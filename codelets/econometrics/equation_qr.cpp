@@ -2,7 +2,7 @@
 #include <tesela/codelets/econometrics/internal/equation_columns.hpp>
 #include <tesela/codelets/econometrics/internal/equation_space.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include <tesela/codelets/econometrics/equation_reuse.hpp>
 #include <tesela/codelets/econometrics/internal/equation_columns.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -62,8 +62,7 @@ struct RankTwo {
   HWY_INLINE void at(index_t j) const {
     const BandRows<C, T> d(band, row, row + j);
     for (index_t c = 0; c < C; ++c)
-      for (index_t i = j + c; i < j + C; ++i)
-        d.a[c][i] -= times(v[i], conj(w[j + c])) + times(w[i], conj(v[j + c]));
+      for (index_t i = j + c; i < j + C; ++i) d.a[c][i] -= times(v[i], conj(w[j + c])) + times(w[i], conj(v[j + c]));
     subtract<C, true, T>(j + C, rows, d.a, v, w + j, w, v + j);
   }
 };

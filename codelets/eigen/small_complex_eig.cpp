@@ -1,5 +1,5 @@
 #include <tesela/codelets/eigen/small_eig.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <algorithm>
 #include <cmath>

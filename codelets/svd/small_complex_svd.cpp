@@ -1,5 +1,5 @@
 #include <tesela/codelets/svd/small_svd.hpp>
-#include <tesela/host/lapack_svd.hpp>
+#include <tesela/host/lapack/lapack_svd.hpp>
 
 #include <algorithm>
 #include <cmath>

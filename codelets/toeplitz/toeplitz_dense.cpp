@@ -1,6 +1,6 @@
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>

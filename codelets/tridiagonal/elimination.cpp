@@ -1,6 +1,6 @@
 #include <tesela/codelets/tridiagonal/elimination.hpp>
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "interfaces/c/process.hpp"
 #include "interfaces/python/flag.hpp"
 #include "interfaces/python/part.hpp"
-#include <tesela/runtime/device_memory.hpp>
+#include <tesela/runtime/machine/device_memory.hpp>
 
 #include <initializer_list>
 #include <memory>

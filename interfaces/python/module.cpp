@@ -2,7 +2,7 @@
 #include "interfaces/python/call.hpp"
 #include "interfaces/python/results.hpp"
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/device_memory.hpp>
+#include <tesela/runtime/machine/device_memory.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/trace.hpp>
 

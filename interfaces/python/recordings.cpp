@@ -1,11 +1,11 @@
 // The recording behind tesela.trace.
 #include "interfaces/python/call.hpp"
 #include "interfaces/python/tiles.hpp"
-#include <tesela/runtime/machine_times.hpp>
-#include <tesela/runtime/predicted_run.hpp>
-#include <tesela/runtime/task_recorder.hpp>
-#include <tesela/runtime/topology.hpp>
-#include <tesela/runtime/trace_picture.hpp>
+#include <tesela/runtime/machine/machine_times.hpp>
+#include <tesela/runtime/machine/topology.hpp>
+#include <tesela/runtime/simulation/predicted_run.hpp>
+#include <tesela/runtime/trace/task_recorder.hpp>
+#include <tesela/runtime/trace/trace_picture.hpp>
 
 #include <memory>
 #include <nanobind/stl/pair.h>

@@ -2,9 +2,9 @@
 #include <tesela/runtime/internal/ranks.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/runtime/topology.hpp>
 #include <tesela/runtime/variable.hpp>
 
 #include <algorithm>

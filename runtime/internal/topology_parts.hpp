@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #include "tests/support/least_squares.hpp"
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/rank_revealing.hpp>
 #include <tesela/tiles/generator.hpp>
 

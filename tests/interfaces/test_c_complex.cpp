@@ -1,5 +1,5 @@
 #include "tests/support/c_interface.hpp"
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 

@@ -1,7 +1,7 @@
 #include "tests/support/c_interface.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 

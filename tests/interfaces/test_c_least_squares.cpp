@@ -1,6 +1,6 @@
 #include "tests/support/c_interface.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 

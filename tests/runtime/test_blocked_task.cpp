@@ -1,6 +1,6 @@
+#include "tests/support/commands/temporary_folder.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/shared_runtime.hpp"
-#include "tests/support/temporary_folder.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 

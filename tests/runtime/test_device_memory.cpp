@@ -1,8 +1,8 @@
 #include "tests/support/machine.hpp"
-#include <tesela/runtime/device_memory.hpp>
+#include <tesela/runtime/machine/device_memory.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/runtime.hpp>
-#include <tesela/runtime/topology.hpp>
 
 #include <cstdint>
 

@@ -1,9 +1,9 @@
 // Joules from counters that wrap around, are missing or cannot be read; a temporary folder replaces
 // /sys/class/powercap.
 
+#include "tests/support/commands/process.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
-#include <tesela/runtime/energy.hpp>
+#include <tesela/runtime/machine/energy.hpp>
 
 #include <catch2/catch_approx.hpp>
 

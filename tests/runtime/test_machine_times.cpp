@@ -1,7 +1,7 @@
 #include "tests/support/files.hpp"
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/machine_times.hpp>
-#include <tesela/runtime/simulation.hpp>
+#include <tesela/runtime/machine/machine_times.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>

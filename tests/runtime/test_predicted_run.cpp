@@ -1,7 +1,7 @@
 #include "tests/support/toy_kernels.hpp"
-#include <tesela/runtime/machine_times.hpp>
-#include <tesela/runtime/predicted_run.hpp>
-#include <tesela/runtime/trace_picture.hpp>
+#include <tesela/runtime/machine/machine_times.hpp>
+#include <tesela/runtime/simulation/predicted_run.hpp>
+#include <tesela/runtime/trace/trace_picture.hpp>
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>

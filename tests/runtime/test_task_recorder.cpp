@@ -1,8 +1,8 @@
 #include "tests/support/test.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/task_recorder.hpp>
-#include <tesela/runtime/trace_summary.hpp>
+#include <tesela/runtime/trace/task_recorder.hpp>
+#include <tesela/runtime/trace/trace_summary.hpp>
 
 #include <catch2/catch_approx.hpp>
 

@@ -1,6 +1,6 @@
 #include "tests/support/test.hpp"
-#include <tesela/runtime/trace_picture.hpp>
-#include <tesela/runtime/trace_summary.hpp>
+#include <tesela/runtime/trace/trace_picture.hpp>
+#include <tesela/runtime/trace/trace_summary.hpp>
 
 #include <catch2/catch_approx.hpp>
 

@@ -3,7 +3,7 @@
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/commands/temporary_folder.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <cstdlib>

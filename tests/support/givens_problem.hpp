@@ -3,7 +3,7 @@
 #include "tests/support/padded.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <functional>

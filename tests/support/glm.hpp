@@ -2,7 +2,7 @@
 
 #include "tests/support/least_squares.hpp"
 #include <tesela/algorithms/least_squares/glm.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 /// General linear models with LAPACK's and our solutions.
 namespace tesela::test {

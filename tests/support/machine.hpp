@@ -1,8 +1,8 @@
 #pragma once
 
 #include "tests/support/test.hpp"
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/runtime.hpp>
-#include <tesela/runtime/topology.hpp>
 
 #include <chrono>
 #include <cstdlib>

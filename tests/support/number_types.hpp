@@ -4,7 +4,7 @@
 #include "tests/support/test.hpp"
 #include <tesela/codelets/dense/product_form.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tests/support/test.hpp"
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tridiagonal.hpp>

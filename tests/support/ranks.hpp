@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 #include "tests/support/variable.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -5,7 +5,7 @@
 #include "tests/support/padded.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/qr/tall_skinny.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 namespace tesela::test {
 

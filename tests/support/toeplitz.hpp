@@ -2,7 +2,7 @@
 
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <cstdlib>

@@ -5,7 +5,7 @@
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 // Checks of a Toeplitz spectrum.
 

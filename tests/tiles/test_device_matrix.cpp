@@ -1,7 +1,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/codelets/support/fill.hpp>
-#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 
 #include <catch2/matchers/catch_matchers_exception.hpp>
 

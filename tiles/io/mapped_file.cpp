@@ -1,5 +1,5 @@
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/machine/memory.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/io/compressed.hpp>

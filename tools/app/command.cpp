@@ -7,8 +7,8 @@
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/data.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/ranks.hpp>
-#include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/kept_value.hpp>

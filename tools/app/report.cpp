@@ -9,7 +9,7 @@
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/shortest.hpp>
-#include <tesela/runtime/trace_picture.hpp>
+#include <tesela/runtime/trace/trace_picture.hpp>
 #include <tesela/tiles/io/file_batch.hpp>
 
 #include <fmt/format.h>

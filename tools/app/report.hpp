@@ -3,8 +3,8 @@
 #include "tools/app/answer.hpp"
 #include "tools/app/command.hpp"
 #include <tesela/algorithms/support/measured.hpp>
-#include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/machine/energy.hpp>
 #include <tesela/runtime/trace.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 

@@ -2,10 +2,10 @@
 
 #include "tools/app/program.hpp"
 #include "tools/app/progress.hpp"
-#include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/simulation.hpp>
-#include <tesela/runtime/task_recorder.hpp>
+#include <tesela/runtime/machine/energy.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
+#include <tesela/runtime/trace/task_recorder.hpp>
 
 #include <algorithm>
 

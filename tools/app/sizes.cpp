@@ -5,7 +5,7 @@
 #include "tools/app/progress.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/machine/memory.hpp>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/runtime/trace.hpp>
-#include <tesela/runtime/trace_picture.hpp>
+#include <tesela/runtime/trace/trace_picture.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/format.h>

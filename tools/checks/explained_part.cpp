@@ -1,7 +1,7 @@
 #include "tools/checks/explained_part.hpp"
 
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>

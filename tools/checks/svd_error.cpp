@@ -3,7 +3,7 @@
 #include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack_svd.hpp>
+#include <tesela/host/lapack/lapack_svd.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/filled.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/ranks.hpp>
-#include <tesela/runtime/topology.hpp>
 #include <tesela/runtime/trace.hpp>
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 
 #if TESELA_HAVE_CUDA
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>

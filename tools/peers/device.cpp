@@ -4,7 +4,7 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>

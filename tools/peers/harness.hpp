@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/machine/energy.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 
 #include <chrono>

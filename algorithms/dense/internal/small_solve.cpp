@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/internal/direct_estimates.hpp>
 #include <tesela/algorithms/dense/internal/small_solve.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <numeric>
 #include <utility>

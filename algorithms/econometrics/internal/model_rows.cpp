@@ -1,6 +1,6 @@
 #include <tesela/algorithms/econometrics/internal/formula_columns.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/machine/memory.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/econometrics/internal/robust_system.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/machine/memory.hpp>
 
 #include <algorithm>
 

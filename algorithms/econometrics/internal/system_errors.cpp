@@ -3,7 +3,7 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 

@@ -2,7 +2,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
 #include <tesela/codelets/econometrics/gradient_step.hpp>
-#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/machine/memory.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
 

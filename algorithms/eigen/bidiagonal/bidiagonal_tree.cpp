@@ -2,7 +2,7 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/internal/singular_merge.hpp>
 #include <tesela/codelets/eigen/bidiagonal/bidiagonal_merge.hpp>
-#include <tesela/codelets/eigen/merge.hpp>
+#include <tesela/codelets/eigen/tridiagonal/merge.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include <tesela/algorithms/eigen/internal/eig_plan.hpp>
 #include <tesela/algorithms/eigen/internal/merge.hpp>
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
-#include <tesela/codelets/eigen/merge.hpp>
-#include <tesela/codelets/eigen/steqr.hpp>
+#include <tesela/codelets/eigen/tridiagonal/merge.hpp>
+#include <tesela/codelets/eigen/tridiagonal/steqr.hpp>
 
 #include <algorithm>
 #include <cmath>

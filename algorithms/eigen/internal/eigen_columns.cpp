@@ -1,5 +1,5 @@
 #include <tesela/algorithms/eigen/internal/eigen_columns.hpp>
-#include <tesela/codelets/eigen/merge.hpp>
+#include <tesela/codelets/eigen/tridiagonal/merge.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/algorithms/support/insert_or_run.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/eigen/sturm.hpp>
-#include <tesela/codelets/eigen/tridiagonal_inverse.hpp>
+#include <tesela/codelets/eigen/tridiagonal/sturm.hpp>
+#include <tesela/codelets/eigen/tridiagonal/tridiagonal_inverse.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/ranks.hpp>
 

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/eigen/internal/merge.hpp>
-#include <tesela/codelets/eigen/secular.hpp>
+#include <tesela/codelets/eigen/tridiagonal/secular.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/eigen/internal/eigen_columns.hpp>
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
-#include <tesela/codelets/eigen/ql.hpp>
+#include <tesela/codelets/eigen/tridiagonal/ql.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>

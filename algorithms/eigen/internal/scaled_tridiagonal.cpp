@@ -1,6 +1,6 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
-#include <tesela/codelets/eigen/sturm.hpp>
+#include <tesela/codelets/eigen/tridiagonal/sturm.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 

@@ -4,7 +4,7 @@
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/row_basis.hpp>
 

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/wide_system.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 

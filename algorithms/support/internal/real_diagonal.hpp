@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/runtime/device_memory.hpp>
+#include <tesela/runtime/machine/device_memory.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/shortest.hpp>

@@ -3,8 +3,8 @@
 #include <tesela/codelets/toeplitz/general_toeplitz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
-#include <tesela/host/lapack_complex_lu.hpp>
+#include <tesela/host/lapack/lapack.hpp>
+#include <tesela/host/lapack/lapack_complex_lu.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

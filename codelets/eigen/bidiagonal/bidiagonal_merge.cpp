@@ -1,6 +1,6 @@
 #include <tesela/codelets/eigen/bidiagonal/bidiagonal_merge.hpp>
 #include <tesela/codelets/eigen/internal/secular_tiles.hpp>
-#include <tesela/host/lapack_svd.hpp>
+#include <tesela/host/lapack/lapack_svd.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -10,7 +10,7 @@ namespace tesela::kernels {
 //
 // A merge is the singular value problem of the matrix with first row z and the rest of the diagonal d, d(0) = 0 < d(1)
 // < …: its squares solve 1 + sum z(i)^2 / (d(i)^2 - x^2) = 0. The tiles are as for the eigenproblem's kernels
-// (codelets/eigen/secular.hpp), but distances are between squares: root^2 = pole^2 + distance.
+// (codelets/eigen/tridiagonal/secular.hpp), but distances are between squares: root^2 = pole^2 + distance.
 
 /// Computes all values of a small bidiagonal matrix and its vectors by divide and conquer on a core (LAPACK lasd0).
 ///

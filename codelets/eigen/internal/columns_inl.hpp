@@ -29,8 +29,7 @@ HWY_INLINE T dot(index_t n, const T* x, const T* y) {
 }
 
 template <class T>
-  requires(is_complex<T>)
-HWY_INLINE T dot(index_t n, const T* x, const T* y) {
+requires(is_complex<T>) HWY_INLINE T dot(index_t n, const T* x, const T* y) {
   T s = 0;
   for (index_t i = 0; i < n; ++i) s += times(conj(x[i]), y[i]);
   return s;
@@ -91,9 +90,8 @@ HWY_INLINE void multiply(index_t begin, index_t end, const T* const* columns, co
 }
 
 template <int C, bool with_dots, class T>
-  requires(is_complex<T>)
-HWY_INLINE void multiply(index_t begin, index_t end, const T* const* columns, const T* weights, T* y, const T* z,
-                         T* dots) {
+requires(is_complex<T>) HWY_INLINE
+    void multiply(index_t begin, index_t end, const T* const* columns, const T* weights, T* y, const T* z, T* dots) {
   for (int c = 0; c < C; ++c) {
     const T* const a = columns[c];
     for (index_t i = begin; i < end; ++i) {
@@ -130,8 +128,8 @@ HWY_INLINE void update(index_t n, T* const* columns, const T* y, const T* weight
 }
 
 template <int C, class T>
-  requires(is_complex<T>)
-HWY_INLINE void update(index_t n, T* const* columns, const T* y, const T* weights, const T* z, T* dots) {
+requires(is_complex<T>) HWY_INLINE
+    void update(index_t n, T* const* columns, const T* y, const T* weights, const T* z, T* dots) {
   for (int c = 0; c < C; ++c) {
     T* const a = columns[c];
     const T p = conj(weights[c]);
@@ -168,9 +166,8 @@ HWY_INLINE void subtract(index_t begin, index_t end, T* const* columns, const T*
     }
 }
 template <int C, bool two, class T>
-  requires(is_complex<T>)
-HWY_INLINE void subtract(index_t begin, index_t end, T* const* columns, const T* x, const T* xs_weights, const T* y,
-                         const T* ys_weights) {
+requires(is_complex<T>) HWY_INLINE void subtract(index_t begin, index_t end, T* const* columns, const T* x,
+                                                 const T* xs_weights, const T* y, const T* ys_weights) {
   for (int c = 0; c < C; ++c) {
     T* const a = columns[c];
     const T p = conj(xs_weights[c]), q = conj(two ? ys_weights[c] : T());

@@ -1,5 +1,5 @@
 #include <tesela/codelets/qr/internal/householder.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <tesela/codelets/toeplitz/internal/lookahead_recursion.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
-#include <tesela/host/lapack_complex_lu.hpp>
+#include <tesela/host/lapack/lapack.hpp>
+#include <tesela/host/lapack/lapack_complex_lu.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
+#include "tests/support/commands/process.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

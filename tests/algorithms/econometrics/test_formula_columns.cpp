@@ -1,5 +1,5 @@
+#include "tests/support/commands/temporary_folder.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/temporary_folder.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/runtime/errors.hpp>

@@ -1,4 +1,4 @@
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/commands/temporary_folder.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/algorithms/econometrics/regression.hpp>

@@ -1,5 +1,5 @@
 // Cancels during each stage: no hang, no result, and the runtime remains usable.
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 #include "tests/support/test.hpp"
 #include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>

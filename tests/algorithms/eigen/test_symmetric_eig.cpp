@@ -1,6 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/symmetric_eig.hpp"
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 
 using namespace tesela;

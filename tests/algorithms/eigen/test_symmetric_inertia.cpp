@@ -2,7 +2,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/symmetric_eig.hpp"
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 using namespace tesela;

@@ -2,7 +2,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 using namespace tesela;

@@ -1,8 +1,8 @@
+#include "tests/support/commands/process.hpp"
 #include "tests/support/least_squares.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 using namespace tesela;

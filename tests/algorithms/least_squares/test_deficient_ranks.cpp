@@ -1,5 +1,5 @@
 #include "tests/support/least_squares.hpp"
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <catch2/catch_approx.hpp>
 

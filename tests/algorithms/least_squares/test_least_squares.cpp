@@ -1,6 +1,6 @@
+#include "tests/support/commands/process.hpp"
 #include "tests/support/least_squares.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <utility>

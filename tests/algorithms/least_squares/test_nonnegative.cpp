@@ -1,5 +1,5 @@
+#include "tests/support/commands/process.hpp"
 #include "tests/support/least_squares.hpp"
-#include "tests/support/process.hpp"
 #include <tesela/algorithms/least_squares/nonnegative_least_squares.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

@@ -1,7 +1,7 @@
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/normal_residual.hpp>
 #include <tesela/tiles/generator.hpp>

@@ -1,7 +1,7 @@
 #include "tests/support/least_squares.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/least_squares/total_least_squares.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 
 using namespace tesela;

@@ -1,6 +1,6 @@
+#include "tests/support/commands/process.hpp"
 #include "tests/support/least_squares.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include "tests/support/quadruple.hpp"
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>

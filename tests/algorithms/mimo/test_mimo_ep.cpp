@@ -1,6 +1,6 @@
 #include "tests/support/files.hpp"
 #include "tests/support/mimo.hpp"
-#include "tools/checks/bit_information.hpp"
+#include "tools/checks/mimo/bit_information.hpp"
 
 #include <functional>
 

@@ -1,7 +1,7 @@
 #include "tests/support/files.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/mimo.hpp"
-#include "tools/checks/mimo_error.hpp"
+#include "tools/checks/mimo/mimo_error.hpp"
 #include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/tiles/generator.hpp>
 

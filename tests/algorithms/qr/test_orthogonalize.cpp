@@ -2,7 +2,7 @@
 #include "tools/checks/qr_error.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 
 using namespace tesela;

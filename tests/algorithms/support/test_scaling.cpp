@@ -1,5 +1,5 @@
+#include "tests/support/commands/process.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/givens/givens.hpp>

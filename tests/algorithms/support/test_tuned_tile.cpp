@@ -1,4 +1,4 @@
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 #include "tests/support/files.hpp"
 #include <tesela/algorithms/support/tuned_tile.hpp>
 #include <tesela/runtime/errors.hpp>

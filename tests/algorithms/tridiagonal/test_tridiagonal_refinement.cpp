@@ -1,7 +1,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/tridiagonal.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <random>
 #include <utility>

@@ -1,11 +1,11 @@
 #include "tests/support/lapack_tridiagonal_eig.hpp"
 #include "tests/support/test.hpp"
 #include "tests/support/vector_targets.hpp"
-#include <tesela/codelets/eigen/merge.hpp>
-#include <tesela/codelets/eigen/ql.hpp>
-#include <tesela/codelets/eigen/steqr.hpp>
-#include <tesela/codelets/eigen/sturm.hpp>
-#include <tesela/codelets/eigen/tridiagonal_inverse.hpp>
+#include <tesela/codelets/eigen/tridiagonal/merge.hpp>
+#include <tesela/codelets/eigen/tridiagonal/ql.hpp>
+#include <tesela/codelets/eigen/tridiagonal/steqr.hpp>
+#include <tesela/codelets/eigen/tridiagonal/sturm.hpp>
+#include <tesela/codelets/eigen/tridiagonal/tridiagonal_inverse.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <numeric>
@@ -149,7 +149,7 @@ TEST_CASE("MergeColumns, CopyRow and PlaceColumns move columns to their places a
 
 #include "tests/support/test.hpp"
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/eigen/ldlt.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 using namespace tesela;

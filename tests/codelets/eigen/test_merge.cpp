@@ -1,6 +1,6 @@
 #include "tests/support/run_kernel.hpp"
 #include "tests/support/shared_runtime.hpp"
-#include <tesela/codelets/eigen/merge.hpp>
+#include <tesela/codelets/eigen/tridiagonal/merge.hpp>
 
 #include <numeric>
 #include <random>

@@ -1,7 +1,7 @@
 #include "tests/support/run_kernel.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
-#include <tesela/codelets/eigen/secular.hpp>
+#include <tesela/codelets/eigen/tridiagonal/secular.hpp>
 
 #include <random>
 

@@ -1,7 +1,7 @@
 #include "tests/support/lapack_tridiagonal_eig.hpp"
 #include "tests/support/run_kernel.hpp"
 #include "tests/support/shared_runtime.hpp"
-#include <tesela/codelets/eigen/sturm.hpp>
+#include <tesela/codelets/eigen/tridiagonal/sturm.hpp>
 
 using namespace tesela;
 using namespace tesela::kernels;

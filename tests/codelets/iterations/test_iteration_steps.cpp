@@ -4,7 +4,7 @@
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/codelets/iterations/internal/steps_inl.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <barrier>

@@ -2,7 +2,7 @@
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>

@@ -3,7 +3,7 @@
 #include <tesela/codelets/toeplitz/lanczos/lanczos.hpp>
 #include <tesela/codelets/toeplitz/lanczos/ritz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,6 +1,6 @@
+#include "tests/support/commands/process.hpp"
+#include "tests/support/commands/temporary_folder.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 // Words that a command does not know, and input that contradicts itself.
 
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 #include "tests/support/files.hpp"
 
 #include <string>

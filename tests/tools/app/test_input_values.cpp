@@ -1,4 +1,4 @@
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 #include "tests/support/least_squares.hpp"
 
 // Single values in input files: numbers that the precision cannot represent, NaN in elements that are not part of the

@@ -1,6 +1,6 @@
 // Process limits under which StarPU or a kernel would crash give exit code 3 and one line that names the limit.
 
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 #include "tests/support/test.hpp"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // Two outputs with one name, also through links, are refused before the computation.
 
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 #include <tesela/runtime/trace.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

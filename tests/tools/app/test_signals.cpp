@@ -1,6 +1,6 @@
 // Signals that end a process leave no temporary files, and only the command handles them.
 
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 #include <tesela/runtime/runtime.hpp>
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,6 +1,6 @@
 // A report that cannot be written gives exit code 3 and one line on standard error.
 
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/runtime/trace.hpp>
 

@@ -1,4 +1,4 @@
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/trace.hpp>

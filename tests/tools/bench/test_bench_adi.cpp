@@ -1,5 +1,5 @@
+#include "tests/support/commands/process.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include "tools/bench/adi/adi_peers.hpp"
 
 #include <catch2/catch_approx.hpp>

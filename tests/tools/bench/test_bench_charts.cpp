@@ -1,4 +1,4 @@
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 #include "tests/support/test.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/row_chart.hpp"

@@ -4,7 +4,7 @@
 #include "tools/problems/qr/qr.hpp"
 #include "tools/problems/qr/tall_skinny_data.hpp"
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 using namespace tesela;
 

@@ -1,9 +1,9 @@
+#include "tests/support/commands/process.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include "tools/problems/eigen/eig.hpp"
 #include "tools/problems/eigen/eig_batch.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 #include "tools/bench/mimo/mimo_rows.hpp"
-#include "tools/checks/mimo_error.hpp"
+#include "tools/checks/mimo/mimo_error.hpp"
 #include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_test_macros.hpp>

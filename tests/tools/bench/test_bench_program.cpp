@@ -1,6 +1,6 @@
 // `tesela bench …` is a separate program; users see that only if it was not built.
 
-#include "tests/support/process.hpp"
+#include "tests/support/commands/process.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>

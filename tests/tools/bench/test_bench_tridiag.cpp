@@ -1,7 +1,7 @@
+#include "tests/support/commands/process.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include "tools/problems/tridiagonal/tridiag_data.hpp"
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 #include <catch2/catch_approx.hpp>
 #include <nlohmann/json.hpp>

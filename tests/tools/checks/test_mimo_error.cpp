@@ -1,6 +1,6 @@
 #include "tests/support/mimo.hpp"
-#include "tools/checks/mimo_error.hpp"
-#include "tools/checks/mimo_error_rate.hpp"
+#include "tools/checks/mimo/mimo_error.hpp"
+#include "tools/checks/mimo/mimo_error_rate.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>

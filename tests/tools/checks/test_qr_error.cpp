@@ -1,6 +1,6 @@
 #include "tests/support/test.hpp"
 #include "tools/checks/qr_error.hpp"
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_approx.hpp>

@@ -1,5 +1,5 @@
+#include "tests/support/commands/process.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/process.hpp"
 #include <tesela/runtime/trace.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // --plan, --memory and --energy: planned and measured resources of a run.
 
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 #include "tests/support/machine.hpp"
-#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/machine/memory.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -5,8 +5,8 @@
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include "tools/peers/device.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
 

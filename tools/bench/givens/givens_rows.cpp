@@ -5,7 +5,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/codelets/givens/givens.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 
 #include <fmt/format.h>
 

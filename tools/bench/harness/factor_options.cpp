@@ -2,8 +2,8 @@
 
 #include "tools/peers/device.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/runtime/topology.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tools/bench/harness/report.hpp"
-#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/machine/memory.hpp>
 
 #include <string>
 #include <vector>

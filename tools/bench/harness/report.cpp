@@ -8,8 +8,8 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/chrono.h>

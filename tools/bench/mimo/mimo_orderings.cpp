@@ -3,7 +3,7 @@
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/bench/mimo/mimo_rows.hpp"
-#include "tools/checks/mimo_error.hpp"
+#include "tools/checks/mimo/mimo_error.hpp"
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/orderings.hpp>
 

@@ -1,6 +1,6 @@
 #include "tools/bench/mimo/mimo_rows.hpp"
 #include "tools/bench/mimo/slot.hpp"
-#include "tools/checks/bit_information.hpp"
+#include "tools/checks/mimo/bit_information.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/codelets/mimo/soft_detector.hpp>
 

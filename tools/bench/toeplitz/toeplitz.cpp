@@ -4,7 +4,7 @@
 #include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 
 #include <fmt/format.h>
 

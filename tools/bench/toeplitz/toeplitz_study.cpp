@@ -5,7 +5,7 @@
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include "tools/problems/tridiagonal/tridiag_methods.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
 

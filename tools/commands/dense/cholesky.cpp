@@ -5,7 +5,7 @@
 #include "tools/checks/factor_error.hpp"
 #include "tools/commands/dense/direct_solve.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
-#include <tesela/runtime/simulation.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/checks/bit_information.hpp"
-#include "tools/checks/mimo_error_rate.hpp"
+#include "tools/checks/mimo/bit_information.hpp"
+#include "tools/checks/mimo/mimo_error_rate.hpp"
 #include "tools/commands/mimo/rate_picture.hpp"
 #include "tools/problems/mimo/mimo_problem.hpp"
 #include <tesela/algorithms/mimo/error_rates.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/checks/mimo_error.hpp"
+#include "tools/checks/mimo/mimo_error.hpp"
 #include "tools/problems/mimo/mimo_problem.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/tiles/io/arrays.hpp>

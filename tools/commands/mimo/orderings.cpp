@@ -2,7 +2,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/checks/mimo_error.hpp"
+#include "tools/checks/mimo/mimo_error.hpp"
 #include "tools/problems/mimo/mimo_problem.hpp"
 #include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/runtime/require.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/runtime/machine_times.hpp>
-#include <tesela/runtime/simulated_machine.hpp>
+#include <tesela/runtime/machine/machine_times.hpp>
+#include <tesela/runtime/simulation/simulated_machine.hpp>
 
 #include <nlohmann/json.hpp>
 

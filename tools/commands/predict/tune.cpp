@@ -7,8 +7,8 @@
 #include "tools/commands/predict/child.hpp"
 #include "tools/commands/predict/prediction.hpp"
 #include <tesela/algorithms/support/tuned_tile.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/format.h>

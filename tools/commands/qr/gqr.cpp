@@ -13,7 +13,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

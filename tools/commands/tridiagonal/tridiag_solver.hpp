@@ -8,7 +8,7 @@
 #include "tools/checks/tridiagonal_error.hpp"
 #include "tools/problems/tridiagonal/tridiag_methods.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
-#include <tesela/runtime/simulation.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
 
 #include <fmt/format.h>
 

@@ -6,9 +6,9 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/factor_stages.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/simulation.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 

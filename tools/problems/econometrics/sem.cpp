@@ -4,9 +4,9 @@
 #include "tools/peers/cusolver_least_squares.hpp"
 #include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/machine/memory.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>

@@ -9,7 +9,7 @@
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>

@@ -4,7 +4,7 @@
 #include "tools/peers/cusolver_least_squares.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/require.hpp>

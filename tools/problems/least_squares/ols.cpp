@@ -5,11 +5,11 @@
 #include "tools/peers/device.hpp"
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/runtime/simulation.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>

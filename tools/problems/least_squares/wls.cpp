@@ -3,7 +3,7 @@
 #include "tools/checks/glm_error.hpp"
 #include "tools/checks/least_squares_bounds.hpp"
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/tiles/io/file_formats.hpp>

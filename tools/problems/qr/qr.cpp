@@ -9,9 +9,9 @@
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/simulation.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>

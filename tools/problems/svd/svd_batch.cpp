@@ -4,7 +4,7 @@
 #include "tools/checks/svd_error.hpp"
 #include "tools/peers/cusolver_svd.hpp"
 #include <tesela/algorithms/svd/svd_matrices.hpp>
-#include <tesela/host/lapack_svd.hpp>
+#include <tesela/host/lapack/lapack_svd.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 

@@ -7,9 +7,9 @@
 #include <tesela/algorithms/toeplitz/lookahead.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_gradients.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_superfast.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 
 #include <fmt/format.h>
 

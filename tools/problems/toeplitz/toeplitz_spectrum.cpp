@@ -4,7 +4,7 @@
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 #include "tools/peers/cusolver_eig.hpp"
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Matrices larger than the GPU's memory.
 
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 #include "tests/support/machine.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 

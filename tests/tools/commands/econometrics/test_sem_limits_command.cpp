@@ -1,4 +1,4 @@
-#include "tests/support/sem_command.hpp"
+#include "tests/support/commands/sem_command.hpp"
 
 #include <cstdio>
 #include <random>

@@ -1,4 +1,4 @@
-#include "tests/support/sem_command.hpp"
+#include "tests/support/commands/sem_command.hpp"
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

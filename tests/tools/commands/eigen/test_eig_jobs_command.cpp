@@ -1,6 +1,6 @@
 // tesela eig --jobs: several problems on one Runtime, some of them invalid.
 
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 #include "tests/support/machine.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/tiles/filled.hpp>

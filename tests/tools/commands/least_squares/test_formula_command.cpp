@@ -1,6 +1,6 @@
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
+#include "tests/support/commands/temporary_folder.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 #include <cmath>
 #include <fstream>

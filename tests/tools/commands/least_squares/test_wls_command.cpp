@@ -1,4 +1,4 @@
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 #include "tests/support/least_squares.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/quadruple.hpp"

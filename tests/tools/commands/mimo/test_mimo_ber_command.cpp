@@ -1,4 +1,4 @@
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,4 +1,4 @@
-#include "tests/support/mimo_command.hpp"
+#include "tests/support/commands/mimo_command.hpp"
 #include "tests/support/test.hpp"
 
 #include <complex>

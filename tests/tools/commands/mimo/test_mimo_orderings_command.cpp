@@ -1,4 +1,4 @@
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 
 using namespace tesela;
 using namespace tesela::test;

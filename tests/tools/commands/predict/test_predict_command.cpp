@@ -1,6 +1,6 @@
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 #include "tests/support/files.hpp"
-#include <tesela/runtime/machine_times.hpp>
+#include <tesela/runtime/machine/machine_times.hpp>
 
 #include <catch2/catch_approx.hpp>
 

@@ -1,8 +1,8 @@
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 #include "tests/support/machine.hpp"
 #include "tools/checks/qr_error.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/host/lapack.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "tests/support/ranks.hpp"
 #include "tests/support/test.hpp"
-#include <tesela/runtime/topology.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
+#include "tests/support/commands/tridiag_command.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/tridiag_command.hpp"
 
 using namespace tesela;
 using namespace tesela::test;

@@ -1,5 +1,5 @@
+#include "tests/support/commands/tridiag_command.hpp"
 #include "tests/support/test.hpp"
-#include "tests/support/tridiag_command.hpp"
 
 #include <fstream>
 
