@@ -9,9 +9,9 @@ namespace tesela::lapack {
 
 // LAPACK on matrices in host memory, column-major, for peers and references; blas::Threads determines the number of
 // cores. Sizes beyond its 31 bits throw ArgumentError, and each call allocates its workspace. T is float or double;
-// geqrf, ormqr (unmqr), orgqr (ungqr), gels, gelsd, gesvd, posv, gesv, gtsv, syevd (heevd), sytrd (hetrd), geqp3,
-// tzrzf, ormrz (unmrz), trcon, getrf, gecon, potrf, pstrf, gglse, ggglm, ggqrf and ormrq (unmrq) accept their
-// std::complex, too.
+// geqrf, ormqr (unmqr), orgqr (ungqr), gels, gelsd, gesvd, posv, gesv, gtsv, syevd (heevd), sygvd (hegvd), sytrd
+// (hetrd), geqp3, tzrzf, ormrz (unmrz), trcon, getrf, gecon, potrf, pstrf, gglse, ggglm, ggqrf and ormrq (unmrq) accept
+// their std::complex, too.
 
 /// Factors A = Q R in place: R in the upper triangle, the Householder vectors below, their factors in tau (min(m, n)).
 template <class T>
@@ -99,12 +99,13 @@ index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, real_t
 template <class T>
 int potrf(index_t n, T* a, index_t lda);
 
-/// Solves A x = lambda B x (kind 1), A B x = lambda x (2) or B A x = lambda x (3), in the manner of syevd.
+/// Solves A x = lambda B x (kind 1), A B x = lambda x (2) or B A x = lambda x (3), in the manner of syevd
+/// (LAPACK hegvd for Hermitian matrices).
 ///
-/// A, B     their upper triangles; both are overwritten. X^T B X = I (1, 2) or X^T B^-1 X = I (3).
+/// A, B     their upper triangles; both are overwritten. X^H B X = I (1, 2) or X^H B^-1 X = I (3).
 /// Returns  LAPACK's info: n + k if the leading minor of B of order k is not positive.
 template <class T>
-int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool vectors = true);
+int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, real_t<T>* w, bool vectors = true);
 
 /// Reduces the symmetric or Hermitian matrix whose lower triangle is A's, n x n, to a real tridiagonal T in place:
 /// A = Q T Q^H.

@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/host/lapack/lapack_hermitian.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -38,36 +37,25 @@ int potrf(index_t n, T* a, index_t lda) {
 }
 
 template <class T>
-int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool vectors) {
+int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, real_t<T>* w, bool vectors) {
   if (n == 0) return 0;
   const int size = narrow("sygvd", n), ld = narrow("sygvd", lda), ld_b = narrow("sygvd", ldb);
   if (vectors) require_workspace("sygvd", n);
+  real_t<T> numbers = 0;
+  std::vector<real_t<T>> more;  // the real workspace of complex problems
   return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
     int info = 0;
     const char* const job = vectors ? "V" : "N";
-    by_type<T, ssygvd_, dsygvd_>(&kind, job, "U", &size, a, &ld, b, &ld_b, w, work, &lwork, iwork, &liwork, &info, 1,
-                                 1);
-    return info;
-  });
-}
-
-template <class Real>
-int sygvd(int kind, index_t n, std::complex<Real>* a, index_t lda, std::complex<Real>* b, index_t ldb, Real* w,
-          bool vectors) {
-  using T = std::complex<Real>;
-  if (n == 0) return 0;
-  const int size = narrow("hegvd", n), ld = narrow("hegvd", lda), ld_b = narrow("hegvd", ldb);
-  if (vectors) require_workspace("hegvd", n);
-  Real numbers = 0;
-  std::vector<Real> more;  // the real workspace
-  return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
-    int info = 0;
-    const char* const job = vectors ? "V" : "N";
-    Real* const space = lwork < 0 ? &numbers : more.data();
-    const int count = lwork < 0 ? -1 : static_cast<int>(more.size());
-    by_type<T, nullptr, nullptr, chegvd_, zhegvd_>(&kind, job, "U", &size, a, &ld, b, &ld_b, w, work, &lwork, space,
-                                                   &count, iwork, &liwork, &info, 1, 1);
-    more.resize(static_cast<std::size_t>(numbers + numbers / 1024) + 1);
+    if constexpr (is_complex<T>) {
+      real_t<T>* const space = lwork < 0 ? &numbers : more.data();
+      const int count = lwork < 0 ? -1 : static_cast<int>(more.size());
+      by_type<T, nullptr, nullptr, chegvd_, zhegvd_>(&kind, job, "U", &size, a, &ld, b, &ld_b, w, work, &lwork, space,
+                                                     &count, iwork, &liwork, &info, 1, 1);
+      more.resize(static_cast<std::size_t>(numbers + numbers / 1024) + 1);
+    } else {
+      by_type<T, ssygvd_, dsygvd_>(&kind, job, "U", &size, a, &ld, b, &ld_b, w, work, &lwork, iwork, &liwork, &info, 1,
+                                   1);
+    }
     return info;
   });
 }
@@ -89,15 +77,12 @@ index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, real_t
 
 #define TESELA_INSTANTIATE(T)                                                     \
   template index_t pstrf(index_t, T*, index_t, std::vector<index_t>&, real_t<T>); \
-  template int potrf(index_t, T*, index_t);
+  template int potrf(index_t, T*, index_t);                                       \
+  template int sygvd(int, index_t, T*, index_t, T*, index_t, real_t<T>*, bool);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
-template int sygvd(int, index_t, float*, index_t, float*, index_t, float*, bool);
-template int sygvd(int, index_t, double*, index_t, double*, index_t, double*, bool);
-template int sygvd(int, index_t, std::complex<float>*, index_t, std::complex<float>*, index_t, float*, bool);
-template int sygvd(int, index_t, std::complex<double>*, index_t, std::complex<double>*, index_t, double*, bool);
 
 }  // namespace tesela::lapack
