@@ -153,7 +153,7 @@ class Brute {
     for (index_t k = 0; k < fast_.count(); ++k) {
       fast_.go(k);
       for (index_t i = 0; i < view_.antennas; ++i) {
-        Complex<double> sum;
+        Complex<double> sum = 0;
         for (std::size_t j = 0; j < fast_.streams(); ++j) {
           const SearchPoint& p = fast_.point(j);
           sum += scale(exact(view_.h[i + (split_ + static_cast<index_t>(j)) * view_.ld])) * Complex<double>{p.re, p.im};

@@ -27,7 +27,7 @@ constexpr double least_pivot = 1e-290;
 
 /// N0 is the variance of both parts.
 template <class F>
-constexpr double parts = NumberOf<F>::complex ? 1 : 2;
+constexpr double parts = is_complex<F> ? 1 : 2;
 
 /// Returns Re(conj(a) b).
 double inner(double a, double b) { return a * b; }
@@ -35,7 +35,7 @@ double inner(Complex<double> a, Complex<double> b) { return a.re * b.re + a.im *
 
 template <class F>
 F value_of(const SearchColumn& column, const SearchPoint* points, int k) {
-  if constexpr (NumberOf<F>::complex)
+  if constexpr (is_complex<F>)
     return {points[column.first + k].re, points[column.first + k].im};
   else
     return column.low + k * column.step;
@@ -110,7 +110,7 @@ void Propagation<F>::channel(const ChannelView<T>& view) {
       Complex<double> sum{};
       for (index_t k = 0; k < antennas_; ++k) sum += conj(h_[index(k + i * antennas_)]) * h_[index(k + j * antennas_)];
       if (i == j) sum.im = 0, trace += sum.re;
-      if constexpr (NumberOf<F>::complex) {
+      if constexpr (is_complex<F>) {
         gram_[at(i, j)] = sum, gram_[at(j, i)] = conj(sum);
       } else {  // [Re, -Im; Im, Re]
         const index_t p = i + streams_, q = j + streams_;
@@ -140,7 +140,7 @@ bool Propagation<F>::detect(std::vector<Complex<double>> y, const std::vector<do
   for (index_t j = 0; j < streams_; ++j) {
     Complex<double> sum{};
     for (index_t i = 0; i < antennas_; ++i) sum += conj(h_[index(i + j * antennas_)]) * y[index(i)];
-    if constexpr (NumberOf<F>::complex)
+    if constexpr (is_complex<F>)
       matched_[index(j)] = sum;
     else
       matched_[index(j)] = sum.re, matched_[index(j + streams_)] = sum.im;
@@ -314,7 +314,7 @@ void symbols_of(const typename Detector<T>::Args& args, const Block<const std::c
       report.flags = SearchReport::failed;
       continue;
     }
-    Complex<double> s[most_streams];
+    Complex<double> s[most_streams] = {};
     for (index_t j = 0; j < args.streams; ++j) {
       const auto of = [&](index_t column) {
         const SearchColumn& c = view.columns[column];
@@ -323,7 +323,7 @@ void symbols_of(const typename Detector<T>::Args& args, const Block<const std::c
         return value_of<F>(c, view.points, place);
       };
       labels(j, k) = 0;
-      if constexpr (NumberOf<F>::complex)
+      if constexpr (is_complex<F>)
         s[j] = of(j);
       else
         s[j].re = of(j), s[j].im = of(j + args.streams);

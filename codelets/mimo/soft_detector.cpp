@@ -18,7 +18,7 @@ template <class T, class F>
 void for_each_candidate(const ChannelView<T>& view, const Complex<T>* y, const Penalties<T>& penalties, int exponent,
                         F f) {
   const Scale<double> scale(exponent);
-  Complex<double> s[most_streams];
+  Complex<double> s[most_streams] = {};
   int at[most_streams] = {}, labels[most_streams] = {};
   for (index_t j = 0; j >= 0;) {
     double penalty = 0;

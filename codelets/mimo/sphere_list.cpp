@@ -19,7 +19,7 @@ struct WholeChannel : ChannelView<T> {
 template <class P, class T>
 double leaf_of(const WholeChannel<T>& view, const Tree<T, P>& tree, const Complex<T>* y, const Scale<double>& scale,
                int* labels) {
-  Complex<double> s[most_streams];
+  Complex<double> s[most_streams] = {};
   for (index_t i = 0; i < tree.n; ++i) {
     const int j = tree.order[i];
     const double value = tree.columns[j].low + tree.at[i];
@@ -55,10 +55,10 @@ class Lists {
     const OrderOf order{places_.data(), 1};
     facts_ = prepare_channel<F>(view_, {args_.order, true, args_.n0}, a_.data(), tau_.data(), work_.data(), order);
     dependent_ = args_.integers && m_ < n_;
-    RealOf<F> largest = 0;
+    real_t<F> largest = 0;
     for (index_t j = 0; j < n_ && !dependent_; ++j)
       for (index_t i = 0; i <= j; ++i) largest = std::max(largest, size_of(a_[at(i, j)]));
-    const RealOf<F> least = 8 * static_cast<RealOf<F>>(n_) * std::numeric_limits<RealOf<F>>::epsilon() * largest;
+    const real_t<F> least = 8 * static_cast<real_t<F>>(n_) * std::numeric_limits<real_t<F>>::epsilon() * largest;
     for (index_t k = 0; k < n_ && args_.integers && !dependent_; ++k) dependent_ = !(size_of(a_[at(k, k)]) > least);
   }
 
@@ -119,7 +119,7 @@ class Lists {
   void reach(const std::vector<int>& nearest, bool known) {
     facts_.reach = 0;
     for (index_t k = 0; k < n_; ++k) {
-      RealOf<F> sum = 0;
+      real_t<F> sum = 0;
       for (index_t i = 0; i <= k; ++i) sum += norm(a_[at(i, k)]);
       const double part =
           known ? 4.0 * (1.0 + std::abs(static_cast<double>(

@@ -246,7 +246,7 @@ template <class F>
 void launch(const Lanes<F>& all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
             CUstream_st* stream) {
   const auto blocks = [](index_t lanes) { return static_cast<unsigned>(ceil_div(lanes, search_threads)); };
-  if constexpr (!NumberOf<F>::complex)
+  if constexpr (!is_complex<F>)
     if (!limits.plain && !(limits.radius > 0) && fits_shared_memory_search(all.rows(), all.cols()))
       return search_in_shared_memory(all, choice, limits, channels, stream);
   const unsigned present = static_cast<unsigned>(multiprocessors()), most = 16 * present;

@@ -43,9 +43,9 @@ TESELA_BOTH void sort_by(index_t n, P keys, const OrderOf& order, bool up) {
 /// Computes (A^H A + alpha2 I)^-1 in c, n x n, by Gauss-Jordan elimination in c's precision; a pivot lost to rounding
 /// is replaced.
 template <class P, class Q>
-TESELA_BOTH void inverse_gram(index_t m, index_t n, P a, RealOf<Element<Q>> alpha2, Q c) {
+TESELA_BOTH void inverse_gram(index_t m, index_t n, P a, real_t<Element<Q>> alpha2, Q c) {
   using F = Element<Q>;
-  using T = RealOf<F>;
+  using T = real_t<F>;
   T trace = 0;
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i) {
@@ -84,7 +84,7 @@ TESELA_BOTH void remove_column(index_t n, index_t left, index_t gone, Q c, const
 /// Wolniansky et al., 1998): the column with the smallest diagonal element of the inverse. Its removal subtracts a
 /// rank-one term.
 template <class P, class Q>
-TESELA_BOTH void vblast_order(index_t m, index_t n, P a, RealOf<Element<P>> alpha2, Q c, const OrderOf& order) {
+TESELA_BOTH void vblast_order(index_t m, index_t n, P a, real_t<Element<P>> alpha2, Q c, const OrderOf& order) {
   using F = Element<P>;
   inverse_gram(m, n, a, alpha2, c);
   for (index_t k = 0; k < n; ++k) order[k] = static_cast<int>(k);
@@ -101,10 +101,10 @@ TESELA_BOTH void vblast_order(index_t m, index_t n, P a, RealOf<Element<P>> alph
 
 /// Computes all orders that need only the channel a, m x n, which is not changed; alpha2 is N0 in its units.
 template <class P>
-TESELA_BOTH void order_columns(ColumnOrder kind, bool up, index_t m, index_t n, P a, RealOf<Element<P>> alpha2, P work,
+TESELA_BOTH void order_columns(ColumnOrder kind, bool up, index_t m, index_t n, P a, real_t<Element<P>> alpha2, P work,
                                const OrderOf& order) {
   using F = Element<P>;
-  using T = RealOf<F>;
+  using T = real_t<F>;
   for (index_t k = 0; k < n; ++k) order[k] = static_cast<int>(k);
   switch (kind) {
     case ColumnOrder::natural:
@@ -154,16 +154,16 @@ struct ChannelView {
   TESELA_INLINE index_t label_count() const { return streams; }
   template <class F>
   TESELA_INLINE index_t rows() const {
-    return NumberOf<F>::complex ? antennas : 2 * antennas;
+    return is_complex<F> ? antennas : 2 * antennas;
   }
   template <class F>
   TESELA_INLINE index_t cols() const {
-    return NumberOf<F>::complex ? streams : 2 * streams;
+    return is_complex<F> ? streams : 2 * streams;
   }
   /// Returns element (i, j) of H, or of [Re H, -Im H; Im H, Re H].
   template <class F>
   TESELA_INLINE F element(index_t i, index_t j) const {
-    if constexpr (NumberOf<F>::complex) {
+    if constexpr (is_complex<F>) {
       return h[i + j * ld];
     } else {
       const Complex<T> x = h[(i < antennas ? i : i - antennas) + (j < streams ? j : j - streams) * ld];
@@ -174,7 +174,7 @@ struct ChannelView {
   /// Writes the signal of antenna i to its rows of z.
   template <class F, class P>
   TESELA_INLINE void split(Complex<T> x, index_t i, P z) const {
-    if constexpr (NumberOf<F>::complex)
+    if constexpr (is_complex<F>)
       z[i] = x;
     else
       z[i] = x.re, z[i + antennas] = x.im;
@@ -268,7 +268,7 @@ TESELA_BOTH ChannelFacts prepare_channel(const ChannelView<T>& view, const Order
 
 template <class F, class T>
 TESELA_BOTH F amplitude_of(const ChannelView<T>& view, const SearchColumn& c, int k) {
-  if constexpr (NumberOf<F>::complex)
+  if constexpr (is_complex<F>)
     return rounded<F>(Complex<double>{view.points[c.first + k].re, view.points[c.first + k].im});
   else
     return static_cast<F>(c.low + k * c.step);
@@ -278,10 +278,10 @@ TESELA_BOTH F amplitude_of(const ChannelView<T>& view, const SearchColumn& c, in
 template <class F, class T>
 TESELA_BOTH F nearest_amplitude(const ChannelView<T>& view, const SearchColumn& c, F left, F r) {
   F best = number<F>(0);
-  RealOf<F> least = 0;
+  real_t<F> least = 0;
   for (int k = 0; k < c.count; ++k) {
     const F a = amplitude_of<F>(view, c, k);
-    const RealOf<F> d = norm(left - r * a);
+    const real_t<F> d = norm(left - r * a);
     if (k == 0 || d < least) best = a, least = d;
   }
   return best;
@@ -294,7 +294,7 @@ template <class P, class Q, class T>
 TESELA_BOTH void su_wassell_order(const ChannelView<T>& view, index_t m, index_t n, P a, P y, Q exact,
                                   const OrderOf& order) {
   using F = Element<Q>;
-  using E = RealOf<F>;
+  using E = real_t<F>;
   const Q c = exact, b = exact + n * n;
   inverse_gram(m, n, a, E(0), c);
   const auto product = [&](index_t i, P x) {

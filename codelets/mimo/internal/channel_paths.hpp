@@ -328,7 +328,7 @@ class PathChoice {
   /// at: indices of points, by streams.
   void take(const std::vector<int>& at) {
     const index_t n = tree_.view().streams;
-    Complex<double> s[most_streams];
+    Complex<double> s[most_streams] = {};
     int labels[most_streams];
     for (index_t j = 0; j < n; ++j) {
       const SearchPoint& p = tree_.point(j, at[static_cast<std::size_t>(j)]);

@@ -10,7 +10,7 @@ namespace tesela::kernels::mimo {
 
 template <class F, int S, class Warp>
 struct SubwarpOrder {
-  using T = RealOf<F>;
+  using T = real_t<F>;
   Group<S, Warp> group;
   int n;
   bool left;  ///< this lane's column is not placed yet

@@ -1,62 +1,20 @@
 #pragma once
 
+#include <tesela/codelets/support/complex_number.hpp>
 #include <tesela/codelets/support/inline.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <cmath>
 
-// Real and complex numbers for cores and GPUs, and QR factorizations of small matrices by Householder reflectors, one
-// matrix per thread, packed as by LAPACK's geqrf, without gaps between columns. Internal to codelets/mimo.
+// Functions of real and complex numbers for cores and GPUs, and QR factorizations of small matrices by Householder
+// reflectors, one matrix per thread, packed as by LAPACK's geqrf, without gaps between columns. Internal to
+// codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// A complex number, in memory like std::complex.
+/// A complex number that may lie wherever a std::complex does.
 template <class T>
-struct Complex {
-  T re = 0, im = 0;
-};
-
-template <class F>
-struct NumberOf {
-  using Real = F;
-  static constexpr bool complex = false;
-};
-template <class T>
-struct NumberOf<Complex<T>> {
-  using Real = T;
-  static constexpr bool complex = true;
-};
-template <class F>
-using RealOf = typename NumberOf<F>::Real;
-
-template <class T>
-TESELA_INLINE Complex<T> operator+(Complex<T> a, Complex<T> b) {
-  return {a.re + b.re, a.im + b.im};
-}
-template <class T>
-TESELA_INLINE Complex<T> operator-(Complex<T> a, Complex<T> b) {
-  return {a.re - b.re, a.im - b.im};
-}
-template <class T>
-TESELA_INLINE Complex<T> operator*(Complex<T> a, Complex<T> b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-template <class T>
-TESELA_INLINE Complex<T> operator*(T a, Complex<T> b) {
-  return {a * b.re, a * b.im};
-}
-template <class T>
-TESELA_INLINE Complex<T> operator/(Complex<T> a, T b) {
-  return {a.re / b, a.im / b};
-}
-template <class F>
-TESELA_INLINE F& operator+=(F& a, F b) requires NumberOf<F>::complex {
-  return a = a + b;
-}
-template <class F>
-TESELA_INLINE F& operator-=(F& a, F b) requires NumberOf<F>::complex {
-  return a = a - b;
-}
+using Complex = ComplexNumber<T, alignof(T)>;
 
 TESELA_INLINE float conj(float x) { return x; }
 TESELA_INLINE double conj(double x) { return x; }
@@ -78,15 +36,15 @@ TESELA_INLINE T imag(Complex<T> x) {
 }
 /// Returns |x|^2.
 template <class F>
-TESELA_INLINE RealOf<F> norm(F x) {
-  if constexpr (NumberOf<F>::complex)
+TESELA_INLINE real_t<F> norm(F x) {
+  if constexpr (is_complex<F>)
     return x.re * x.re + x.im * x.im;
   else
     return x * x;
 }
 template <class F>
-TESELA_INLINE F number(RealOf<F> x) {
-  if constexpr (NumberOf<F>::complex)
+TESELA_INLINE F number(real_t<F> x) {
+  if constexpr (is_complex<F>)
     return {x, 0};
   else
     return x;
@@ -94,8 +52,8 @@ TESELA_INLINE F number(RealOf<F> x) {
 /// Converts to another precision.
 template <class F, class X>
 TESELA_INLINE F rounded(X x) {
-  if constexpr (NumberOf<F>::complex)
-    return {static_cast<RealOf<F>>(x.re), static_cast<RealOf<F>>(x.im)};
+  if constexpr (is_complex<F>)
+    return {static_cast<real_t<F>>(x.re), static_cast<real_t<F>>(x.im)};
   else
     return static_cast<F>(x);
 }
@@ -110,7 +68,7 @@ struct DoubleOf<Complex<T>> {
 };
 /// Returns the larger magnitude of both parts.
 template <class F>
-TESELA_INLINE RealOf<F> size_of(F x) {
+TESELA_INLINE real_t<F> size_of(F x) {
   const auto re = std::fabs(real(x)), im = std::fabs(imag(x));
   return re > im ? re : im;
 }
@@ -148,7 +106,7 @@ using Element = typename ElementOf<P>::type;
 template <class P>
 TESELA_BOTH Element<P> make_reflector(index_t m, P x) {
   using F = Element<P>;
-  using T = RealOf<F>;
+  using T = real_t<F>;
   T largest = 0;
   for (index_t i = 1; i < m; ++i) {
     const T size = size_of(x[i]);
@@ -185,9 +143,9 @@ template <class P>
 TESELA_BOTH void move_least_residual(index_t m, index_t n, index_t k, P a, int* order, index_t order_step) {
   using F = Element<P>;
   index_t next = k;
-  RealOf<F> least = 0;
+  real_t<F> least = 0;
   for (index_t j = k; j < n; ++j) {
-    RealOf<F> left = 0;
+    real_t<F> left = 0;
     for (index_t i = k; i < m; ++i) left += norm(F(a[i + j * m]));
     if (j == k || left < least) next = j, least = left;
   }

@@ -99,7 +99,7 @@ struct Group {
 /// Columns of a group's matrix, S rows; rows from m on are zero. Row indices k are compile-time constants.
 template <class F, int S, class Warp>
 struct SubwarpColumns {
-  using T = RealOf<F>;
+  using T = real_t<F>;
   Group<S, Warp> group;
   F x[S];
   F tau = number<F>(0), inverse = number<F>(0);  ///< inverse: pending factor of the reflector

@@ -29,7 +29,7 @@ TESELA_BOTH __attribute__((noinline)) double distance_of_path(const ChannelView<
                                                               const Complex<T>* y, int exponent, std::uint64_t path,
                                                               int* labels) {
   const int streams = static_cast<int>(view.streams);
-  Complex<double> s[most_quick_columns / 2];
+  Complex<double> s[most_quick_columns / 2] = {};
   for (int j = 0; j < streams; ++j) labels[j] = 0;
   for (int i = 0; i < n; ++i) {
     const int j = order[i], k = static_cast<int>(path >> (4 * i) & 15);

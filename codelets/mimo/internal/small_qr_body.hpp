@@ -14,7 +14,7 @@ namespace tesela::kernels::mimo {
 /// ones the rho of (c, |s|) times the phase of s.
 template <class F>
 struct PlaneRotation {
-  using T = RealOf<F>;
+  using T = real_t<F>;
   T c = 1;
   F s{};
 
@@ -28,7 +28,7 @@ struct PlaneRotation {
   /// are for columns.
   struct Annihilation;
   TESELA_BOTH __attribute__((noinline)) static Annihilation annihilate(F upper, F lower) {
-    if constexpr (NumberOf<F>::complex) {
+    if constexpr (is_complex<F>) {
       if (size_of(lower) == 0) return {{}, upper, F{}};
       const Polar a(upper), b(lower);
       const kernels::Annihilation<T> of_sizes = givens(a.size, b.size);
@@ -43,7 +43,7 @@ struct PlaneRotation {
   }
 
   TESELA_BOTH __attribute__((noinline)) static PlaneRotation of(F rho) {
-    if constexpr (NumberOf<F>::complex) {
+    if constexpr (is_complex<F>) {
       const Polar x(rho);
       // No stored size lies between these, except 1 for (0, 1), which rounding of the phase may have changed.
       const Rotation<T> sizes = unpack(x.size > T(0.5) && x.size < T(2) ? T(1) : x.size);
@@ -126,7 +126,7 @@ struct SmallQrMatrix {
   TESELA_BOTH static index_t work_size(index_t m, index_t n) { return 2 * m * n + m + order_work(m, n); }
 
   TESELA_BOTH void operator()() const {
-    using T = RealOf<F>;
+    using T = real_t<F>;
     const bool mmse = order == ColumnOrder::mmse_sqrd || order == ColumnOrder::mmse_vblast;
     const index_t given = mmse ? m - n : m;
     T largest = 0;

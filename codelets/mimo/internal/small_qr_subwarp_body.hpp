@@ -116,7 +116,7 @@ TESELA_INLINE void lane_qr(Warp& warp, const typename SmallQr<F>::Args& args, co
                            const Block<F>& tau, const Block<int>& order, const Block<int>& info, index_t first,
                            typename NumberFor<F>::type* room) {
   using N = typename NumberFor<F>::type;
-  using T = RealOf<N>;
+  using T = real_t<N>;
   constexpr int together = warp_lanes / S;
   const int m = static_cast<int>(a.rows), n = static_cast<int>(args.cols), steps = m < n ? m : n;
   const bool mmse = args.order == ColumnOrder::mmse_sqrd;

@@ -110,7 +110,7 @@ class Penalties {
 template <class F>
 class SoftTree {
  public:
-  using T = RealOf<F>;
+  using T = real_t<F>;
   SoftTree(ChannelView<T> view, const OrderChoice& choice, std::vector<int> widths)
       : view_(view),
         choice_(choice),
@@ -152,7 +152,7 @@ class SoftTree {
     std::fill(z_.begin(), z_.end(), number<F>(0));
     for (index_t i = 0; i < view_.antennas; ++i) {
       const Complex<T> x = scale(y[i]);
-      if constexpr (NumberOf<F>::complex)
+      if constexpr (is_complex<F>)
         z_[static_cast<std::size_t>(i)] = x;
       else
         z_[static_cast<std::size_t>(i)] = x.re, z_[static_cast<std::size_t>(i + view_.antennas)] = x.im;
@@ -201,7 +201,7 @@ class SoftTree {
   index_t stream_of(index_t column) const { return column < view_.streams ? column : column - view_.streams; }
   F amplitude(index_t column, int k) const {
     const SearchColumn& c = view_.columns[column];
-    if constexpr (NumberOf<F>::complex) {
+    if constexpr (is_complex<F>) {
       const SearchPoint& p = view_.points[c.first + k];
       return {static_cast<T>(p.re), static_cast<T>(p.im)};
     } else {

@@ -9,8 +9,8 @@ namespace tesela::kernels::mimo {
 /// A tree whose level i decides column order[i]; level n - 1 belongs to the root.
 template <class F, class P>
 struct Tree {
-  using T = RealOf<F>;
-  static constexpr int most_levels = NumberOf<F>::complex ? most_streams : 2 * most_streams;
+  using T = real_t<F>;
+  static constexpr int most_levels = is_complex<F> ? most_streams : 2 * most_streams;
 
   index_t m, n;
   P a;
@@ -33,7 +33,7 @@ struct Tree {
   TESELA_INLINE const SearchColumn& column(index_t i) const { return columns[order[i]]; }
   TESELA_INLINE F r(index_t i, index_t j) const { return i < m ? F(a[i + j * m]) : number<F>(0); }
   TESELA_INLINE F amplitude(const SearchColumn& c, int k) const {
-    if constexpr (NumberOf<F>::complex) {
+    if constexpr (is_complex<F>) {
       const SearchPoint& p = points[c.first + k];
       return {unit * static_cast<T>(p.re), unit * static_cast<T>(p.im)};
     } else {
@@ -68,7 +68,7 @@ struct Tree {
     at[i] = -1;
     const SearchColumn& c = column(i);
     only[i] = !every && free(i) ? lowest_label(c) : not_free;
-    if constexpr (!NumberOf<F>::complex) {
+    if constexpr (!is_complex<F>) {
       const double place = (static_cast<double>(left / (r(i, i) * unit)) - c.low) / c.step;
       const double last = c.count - 1;
       low[i] = place > 0 ? static_cast<int>(place < last ? place : last) : 0;  // 0 for NaN
@@ -89,7 +89,7 @@ struct Tree {
       step[i] = away(i, at[i]);
       return true;
     }
-    if constexpr (NumberOf<F>::complex) {
+    if constexpr (is_complex<F>) {
       return next_point(i, c);
     } else {
       const bool below = low[i] >= 0, above = high[i] < c.count;
@@ -143,13 +143,13 @@ TESELA_BOTH double distance_of(const ChannelView<T>& view, const Complex<T>* y, 
 /// Returns the symbols and labels on the path of a tree's leaf, by streams.
 template <class F, class P>
 TESELA_BOTH void read_path(const Tree<F, P>& tree, Complex<double>* s, int* labels) {
-  const index_t streams = NumberOf<F>::complex ? tree.n : tree.n / 2;
+  const index_t streams = is_complex<F> ? tree.n : tree.n / 2;
   for (index_t j = 0; j < streams; ++j) labels[j] = 0;
   for (index_t i = 0; i < tree.n; ++i) {
     const int j = tree.order[i];
     const SearchColumn& c = tree.columns[j];
     const SearchPoint& p = tree.points[c.first + tree.at[i]];
-    if constexpr (NumberOf<F>::complex) {
+    if constexpr (is_complex<F>) {
       s[j] = {p.re, p.im};
       labels[j] = p.label;
     } else {
@@ -167,7 +167,7 @@ TESELA_BOTH void read_path(const Tree<F, P>& tree, Complex<double>* s, int* labe
 template <class F, class P, class T>
 TESELA_BOTH double leaf_of(const ChannelView<T>& view, const Tree<F, P>& tree, const Complex<T>* y,
                            const Scale<double>& scale, int* labels) {
-  Complex<double> s[most_streams];
+  Complex<double> s[most_streams] = {};
   read_path(tree, s, labels);
   return distance_of(view, y, scale, s);
 }
@@ -218,7 +218,7 @@ struct Reception {
 template <class F, class View, class P, class Y, class Rotate>
 TESELA_BOTH __attribute__((noinline)) Reception receive(const View& view, const ChannelFacts& facts, const Y* y, P z,
                                                         const Rotate& rotate) {
-  using T = RealOf<F>;
+  using T = real_t<F>;
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
   T largest = 0;
   for (index_t i = 0; i < view.antennas; ++i) {
@@ -245,7 +245,7 @@ TESELA_BOTH __attribute__((noinline)) Reception receive(const View& view, const 
 /// points that could be equally near, and a leaf's own distance is computed from H, in double.
 template <class F, class P, class View>
 struct Search {
-  using T = RealOf<F>;
+  using T = real_t<F>;
 
   Tree<F, P> tree;
   double slack, tie;  ///< bounds of rounding errors of a distance: in T on the way down, in double at a leaf

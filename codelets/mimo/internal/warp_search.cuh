@@ -31,7 +31,7 @@ __device__ inline void clear_counters(LaneState& first, int next) {
 /// are interleaved in the scratch.
 template <class F>
 struct Lanes {
-  using T = RealOf<F>;
+  using T = real_t<F>;
   ChannelView<T> view;  // of the first channel
   const Complex<T>* y;
   index_t ld_y, signals, coherence;
@@ -62,10 +62,10 @@ struct Lanes {
 };
 
 template <class F>
-using LaneSearch = Search<F, Interleaved<F>, ChannelView<RealOf<F>>>;
+using LaneSearch = Search<F, Interleaved<F>, ChannelView<real_t<F>>>;
 
 template <class F>
-__device__ void begin_search(const Lanes<F>& all, index_t k, const ChannelView<RealOf<F>>& view,
+__device__ void begin_search(const Lanes<F>& all, index_t k, const ChannelView<real_t<F>>& view,
                              const SearchLimits& limits, LaneSearch<F>& one) {
   const index_t lane = all.lane_of(k);
   one.begin(view, all.facts[lane].channel, all.rows(), all.at(lane, 0), all.order(lane), all.z(k),
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(search_threads) search_lanes(Lanes<F> all, Sea
   if (all.refused()) return;
   index_t k = static_cast<index_t>(blockIdx.x) * search_threads + threadIdx.x;
   LaneSearch<F> one;
-  ChannelView<RealOf<F>> view = all.view;
+  ChannelView<real_t<F>> view = all.view;
   bool busy = false;
   for (int steps = 0;; ++steps) {
     if (!busy) {
@@ -142,7 +142,7 @@ __device__ inline double lower(unsigned long long* shared, double x) {
 /// starts the next path; all use the smallest sphere that any of them knows.
 template <class F>
 __global__ void __launch_bounds__(32) search_by_warp(Lanes<F> all, SearchLimits limits) {
-  using T = RealOf<F>;
+  using T = real_t<F>;
   __shared__ unsigned long long radius;
   __shared__ int signal, path;
   __shared__ bool found[32], tied[32];

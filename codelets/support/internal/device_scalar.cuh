@@ -1,50 +1,17 @@
 #pragma once
 
-#include <tesela/runtime/host_device.hpp>
-#include <tesela/runtime/scalar.hpp>
+#include <tesela/codelets/support/complex_number.hpp>
 
 #include <cmath>
 
-// Complex numbers in GPU kernels, and the operations that let one source serve real and complex elements. Device code
-// cannot call the functions of std::complex, which are for the host. Internal to codelets/.
+// The operations that let one source of a GPU kernel serve real and complex elements. Internal to codelets/.
 
-namespace tesela {
-namespace kernels {
+namespace tesela::kernels {
 
-/// A complex number with the layout of std::complex and an alignment that lets one instruction load it.
+/// A complex number with an alignment that lets one instruction load it.
 template <class R>
-struct alignas(2 * sizeof(R)) DeviceComplex {
-  R re, im;
-  DeviceComplex() = default;
-  TESELA_BOTH constexpr DeviceComplex(R x, R y = R(0)) : re(x), im(y) {}
-  TESELA_BOTH constexpr R real() const { return re; }
-  TESELA_BOTH constexpr R imag() const { return im; }
+using DeviceComplex = ComplexNumber<R, 2 * sizeof(R)>;
 
-  TESELA_BOTH constexpr DeviceComplex operator-() const { return {-re, -im}; }
-  TESELA_BOTH constexpr DeviceComplex& operator+=(DeviceComplex b) { return *this = {re + b.re, im + b.im}; }
-  TESELA_BOTH constexpr DeviceComplex& operator-=(DeviceComplex b) { return *this = {re - b.re, im - b.im}; }
-  TESELA_BOTH constexpr DeviceComplex& operator*=(R b) { return *this = {re * b, im * b}; }
-  TESELA_BOTH friend constexpr DeviceComplex operator+(DeviceComplex a, DeviceComplex b) { return a += b; }
-  TESELA_BOTH friend constexpr DeviceComplex operator-(DeviceComplex a, DeviceComplex b) { return a -= b; }
-  TESELA_BOTH friend constexpr DeviceComplex operator*(DeviceComplex a, R b) { return a *= b; }
-  TESELA_BOTH friend constexpr DeviceComplex operator*(R a, DeviceComplex b) { return b *= a; }
-  TESELA_BOTH friend constexpr DeviceComplex operator*(DeviceComplex a, DeviceComplex b) {
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-  }
-};
-
-}  // namespace kernels
-
-template <class R>
-inline constexpr bool is_complex<kernels::DeviceComplex<R>> = true;
-namespace detail {
-template <class R>
-struct RealOf<kernels::DeviceComplex<R>> {
-  using type = R;
-};
-}  // namespace detail
-
-namespace kernels {
 namespace detail {
 template <class T>
 struct DeviceOf {
@@ -192,5 +159,4 @@ __device__ inline T shuffle_xor(T x, int far) {
     return __shfl_xor_sync(0xffffffffu, x, far);
 }
 
-}  // namespace kernels
-}  // namespace tesela
+}  // namespace tesela::kernels

@@ -17,12 +17,12 @@ struct Lists {
   std::vector<SearchPoint> points;
   explicit Lists(index_t columns_wanted) {
     for (index_t j = 0; j < columns_wanted; ++j)
-      if constexpr (NumberOf<F>::complex) {
+      if constexpr (is_complex<F>) {
         columns.push_back({0, 8, 0, 0, 1});
       } else {
         columns.push_back({j < columns_wanted / 2 ? 0 : 4, 4, -3 / std::sqrt(10.0), 2 / std::sqrt(10.0), 1});
       }
-    if constexpr (NumberOf<F>::complex)
+    if constexpr (is_complex<F>)
       for (int k = 0; k < 8; ++k) points.push_back({std::cos(k * M_PI_4), std::sin(k * M_PI_4), k});
     else
       for (int k = 0; k < 8; ++k) points.push_back({0, 0, k < 4 ? k : (k - 4) * 4});
@@ -31,9 +31,9 @@ struct Lists {
 
 template <class F>
 void shares(index_t streams, index_t antennas, const char* channel, double db, int lanes, int budget, index_t most) {
-  using T = RealOf<F>;
-  const auto p = problem<T>({streams, antennas, 20, 1}, NumberOf<F>::complex ? "8psk" : "16qam", channel, db);
-  const index_t f = NumberOf<F>::complex ? 1 : 2, m = f * antennas, n = f * streams;
+  using T = real_t<F>;
+  const auto p = problem<T>({streams, antennas, 20, 1}, is_complex<F> ? "8psk" : "16qam", channel, db);
+  const index_t f = is_complex<F> ? 1 : 2, m = f * antennas, n = f * streams;
   const Lists<F> lists(n);
   for (index_t k = 0; k < 20; ++k) {
     const ChannelView<T> view{antennas,
