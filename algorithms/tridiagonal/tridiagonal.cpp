@@ -30,11 +30,9 @@ void require_band(const SystemTiles<T>& band, const SystemTiles<T>& B, const cha
 }
 
 /// Returns the place of tile k of `count`. With several GPUs this is GPU k gpus / count, so that neighbouring tiles
-/// share a GPU: a solve is as fast as a copy, and the scheduler would move tiles instead of waiting for a GPU. Complex
-/// numbers stay on cores.
-template <class T>
+/// share a GPU: a solve is as fast as a copy, and the scheduler would move tiles instead of waiting for a GPU.
 Priority place_of(const Runtime& runtime, index_t k, index_t count) {
-  const index_t gpus = is_complex<T> ? 0 : runtime.gpus();
+  const index_t gpus = runtime.gpus();
   return gpus > 1 && runtime.ranks() == 1 ? on_gpu_number(static_cast<std::size_t>(k * gpus / count)) : Priority{};
 }
 
@@ -66,10 +64,9 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
     const index_t systems = columns ? B(0, s).cols() : B(0, s).rows(), first = s * B.tile_across() * n;
     tridiagonal::SystemsTile place{options.systems, options.periodic, options.periodic, n};
     if (tiles == 1) {
-      g.insert<TridiagonalSolve<T>>(place_of<T>(runtime, s, B.tiles_across()),
-                                    {place, options.periodic, options.one_pass}, band(dl, 0), band(d, 0), band(du, 0),
-                                    B(0, s), g.scratch<Segment<T>>(tridiagonal::work_segments(n), systems),
-                                    g.status(first));
+      g.insert<TridiagonalSolve<T>>(place_of(runtime, s, B.tiles_across()), {place, options.periodic, options.one_pass},
+                                    band(dl, 0), band(d, 0), band(du, 0), B(0, s),
+                                    g.scratch<Segment<T>>(tridiagonal::work_segments(n), systems), g.status(first));
       continue;
     }
     std::vector<Tile<Segment<T>>> work, ends;
@@ -84,7 +81,7 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
       place.before = i > 0 || options.periodic;
       place.behind = i + 1 < tiles || options.periodic;
       if (is_complex<T> || runtime.gpus() > 0)
-        g.insert<TridiagonalReduce<T>>(place_of<T>(runtime, i, tiles), place, band(dl, i), band(d, i), band(du, i),
+        g.insert<TridiagonalReduce<T>>(place_of(runtime, i, tiles), place, band(dl, i), band(d, i), band(du, i),
                                        B(i, s), kept(i, 0), left(i, 0));
       else if constexpr (!is_complex<T>)
         g.insert<TridiagonalReduceAndSolve<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0),
@@ -96,9 +93,8 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
     for (index_t i = 0; i < tiles; ++i) {
       place.before = i > 0 || options.periodic;
       place.behind = i + 1 < tiles || options.periodic;
-      g.insert<TridiagonalSubstitute<T>>(place_of<T>(runtime, i, tiles), {place, i}, band(dl, i), band(d, i),
-                                         band(du, i), B(i, s), kept(i, 0), values(0, 0),
-                                         statuses[static_cast<std::size_t>(i)]);
+      g.insert<TridiagonalSubstitute<T>>(place_of(runtime, i, tiles), {place, i}, band(dl, i), band(d, i), band(du, i),
+                                         B(i, s), kept(i, 0), values(0, 0), statuses[static_cast<std::size_t>(i)]);
     }
   }
 }

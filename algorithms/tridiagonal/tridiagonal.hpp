@@ -17,8 +17,9 @@ struct TridiagonalOptions {
   /// (TridiagonalExponents): for columns whose units differ much, such as by 1e150. Needs copies of A's bands and at
   /// least one core.
   bool equilibrate = false;
-  /// On a GPU, for a long system in one tile and in columns: reads rows once if unknowns depend only on near ones, as
-  /// in a diagonally dominant A. The solver detects this; otherwise it adds two passes after the lost attempt.
+  /// On a GPU, for a long system of real numbers in one tile and in columns: reads rows once if unknowns depend only on
+  /// near ones, as in a diagonally dominant A. The solver detects this; otherwise it adds two passes after the lost
+  /// attempt.
   bool one_pass = false;
 };
 

@@ -282,8 +282,7 @@ CheckedSolve tridiagonal_solve(Runtime& runtime, MatrixView<const T> dl, MatrixV
                                MatrixView<T> b, const TridiagonalOptions& options) {
   const bool in_columns = options.systems == SystemsIn::columns;
   if (auto solved = detail::tridiagonal_solve_here<T>(runtime, dl, d, du, b, options)) return std::move(*solved);
-  const auto plan =
-      plan_tridiagonal(runtime, {}, in_columns ? b.rows : b.cols, in_columns ? b.cols : b.rows, {}, is_complex<T>);
+  const auto plan = plan_tridiagonal(runtime, {}, in_columns ? b.rows : b.cols, in_columns ? b.cols : b.rows);
   const auto tiles = [&](const auto& array, const char* name) {
     const index_t across = std::clamp<index_t>(in_columns ? array.cols : array.rows, 1, plan.across);
     return array.in_tiles(runtime, in_columns ? TileShape{plan.along, across} : TileShape{across, plan.along}, name);

@@ -62,9 +62,8 @@ std::optional<ParallelReduction> parallel(Method method) {
 }
 
 /// Returns the tiles that suit the workers.
-TridiagonalPlan suitable_tiles(const Runtime& runtime, TridiagonalMethod method, index_t n, index_t systems,
-                               bool complex) {
-  const index_t gpus = complex ? 0 : runtime.gpus(), most = gpus > 0 ? index_t{1} << 24 : index_t{1} << 16;
+TridiagonalPlan suitable_tiles(const Runtime& runtime, TridiagonalMethod method, index_t n, index_t systems) {
+  const index_t gpus = runtime.gpus(), most = gpus > 0 ? index_t{1} << 24 : index_t{1} << 16;
   const index_t workers = std::max<index_t>(runtime.cpus() + gpus, 1), whole = std::max<index_t>(n, 1);
   // On cores, rows at the ends of tiles are read twice; long tiles have fewer of them.
   const bool is_long = gpus == 0 && method == Method::automatic && n >= (2 * workers) << 18;
@@ -116,8 +115,8 @@ void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>
 }
 
 TridiagonalPlan plan_tridiagonal(const Runtime& runtime, const TridiagonalMethodOptions& options, index_t n,
-                                 index_t systems, TridiagonalPlan wanted, bool complex) {
-  TridiagonalPlan plan = wanted.along > 0 ? wanted : suitable_tiles(runtime, options.method, n, systems, complex);
+                                 index_t systems, TridiagonalPlan wanted) {
+  TridiagonalPlan plan = wanted.along > 0 ? wanted : suitable_tiles(runtime, options.method, n, systems);
   plan.levels = levels(options, n, plan.along);
   return plan;
 }

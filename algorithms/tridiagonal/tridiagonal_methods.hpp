@@ -51,10 +51,10 @@ struct TridiagonalPlan {
 
 /// Returns `wanted`, or if it is 0 x 0 the tiles for `systems` systems of n equations, with the number of reductions.
 /// The tiles have enough elements for an efficient task, 2^24 with a GPU and 2^16 on cores, whose caches hold them
-/// (2^18 for long systems), and which alone have `complex` numbers; whole systems if the method works row after row;
-/// and at least two tasks per worker across the systems.
+/// (2^18 for long systems); whole systems if the method works row after row; and at least two tasks per worker across
+/// the systems.
 TridiagonalPlan plan_tridiagonal(const Runtime& runtime, const TridiagonalMethodOptions& options, index_t n,
-                                 index_t systems, TridiagonalPlan wanted = {}, bool complex = false);
+                                 index_t systems, TridiagonalPlan wanted = {});
 
 /// Inserts the solution B = A^-1 B by elimination without pivoting (Thomas), row after row on one core: the baseline of
 /// parallel methods, stable for diagonally dominant and symmetric positive definite A.

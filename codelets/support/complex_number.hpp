@@ -32,6 +32,9 @@ struct alignas(alignment) ComplexNumber {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
   TESELA_BOTH friend constexpr ComplexNumber operator/(ComplexNumber a, R b) { return {a.re / b, a.im / b}; }
+  TESELA_BOTH friend constexpr bool operator==(ComplexNumber a, ComplexNumber b) {
+    return a.re == b.re && a.im == b.im;
+  }
 };
 
 }  // namespace kernels

@@ -11,7 +11,6 @@ template <class T>
 struct GatherRows {
   static constexpr auto name = "gather_rows";
   static constexpr std::uint32_t color = 0x8c8c8c;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {};
   static void cpu(const Args& args, Out<T> a, std::span<const In<T>> tiles);
   static void cuda(CudaContext& context, const Args& args, Out<T> a, std::span<const In<T>> tiles);
@@ -22,7 +21,6 @@ template <class T>
 struct ExtractRows {
   static constexpr auto name = "extract_rows";
   static constexpr std::uint32_t color = 0xccb974;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t first = 0;
   };

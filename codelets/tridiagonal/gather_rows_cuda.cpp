@@ -22,10 +22,14 @@ void ExtractRows<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T
   context.check(lacpy<T>(context.stream(), Part::all, 0, rows, tile), name);
 }
 
-template decltype(GatherRows<float>::cuda) GatherRows<float>::cuda;
-template decltype(GatherRows<double>::cuda) GatherRows<double>::cuda;
-template decltype(ExtractRows<float>::cuda) ExtractRows<float>::cuda;
-template decltype(ExtractRows<double>::cuda) ExtractRows<double>::cuda;
+#define TESELA_INSTANTIATE(T)                                 \
+  template decltype(GatherRows<T>::cuda) GatherRows<T>::cuda; \
+  template decltype(ExtractRows<T>::cuda) ExtractRows<T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels
 

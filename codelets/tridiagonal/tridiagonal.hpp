@@ -43,7 +43,6 @@ template <class T>
 struct TridiagonalSolve {
   static constexpr auto name = "tridiagonal_solve";
   static constexpr std::uint32_t color = 0x55a868;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args : tridiagonal::SystemsTile {
     bool periodic = false;  ///< whether the first and the last unknown are neighbours
     bool one_pass = false;  ///< try one pass on a GPU: TridiagonalOptions
@@ -64,7 +63,6 @@ template <class T>
 struct TridiagonalReduce {
   static constexpr auto name = "tridiagonal_reduce";
   static constexpr std::uint32_t color = 0x4c72b0;
-  static constexpr bool cores_only = is_complex<T>;
   using Args = tridiagonal::SystemsTile;
   static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape) {
     return tridiagonal::flops(args, b);
@@ -103,7 +101,6 @@ template <class T>
 struct TridiagonalJoin {
   static constexpr auto name = "tridiagonal_join";
   static constexpr std::uint32_t color = 0xc44e52;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args : tridiagonal::SystemsTile {
     bool periodic = false;  ///< whether the first and the last unknown are neighbours
   };
@@ -119,7 +116,6 @@ template <class T>
 struct TridiagonalSubstitute {
   static constexpr auto name = "tridiagonal_substitute";
   static constexpr std::uint32_t color = 0xdd8452;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args : tridiagonal::SystemsTile {
     index_t tile = 0;
   };

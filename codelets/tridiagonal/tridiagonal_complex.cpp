@@ -79,16 +79,20 @@ template <class T>
 void reduce_systems(const SystemsTile& args, In<T> dl, In<T> d, In<T> du, In<T> b, Out<Segment<T>> work,
                     Out<Segment<T>> ends) {
   const Rows<T> all = rows_of<T>(args, dl, d, du, writable(b));
-  for (index_t s = 0; s < systems_of(args, b); ++s) ends(0, s) = append_rows(part(all, s, 0, all.rows), &work(0, s));
+  work(0, 0).upper.e = T(0);
+  for (index_t s = 0; s < systems_of(args, b); ++s) ends(0, s) = append_rows(part(all, s, 0, all.rows), &work(1, s));
 }
 
 template <class T>
 void substitute_systems(const typename TridiagonalSubstitute<T>::Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b,
                         InOut<Segment<T>> work, In<T> values, InOut<int> info) {
   const Rows<T> all = rows_of<T>(args, dl, d, du, b);
+  const bool by_gpu = work(0, 0).upper.e != T(0);  // a GPU has kept all that it needs
   for (index_t s = 0; s < systems_of(args, b); ++s) {
+    const Rows<T> rows = part(all, s, 0, all.rows);
+    if (by_gpu) append_rows(rows, &work(1, s));
     const T* const v = &values(2 * args.tile, s);
-    add(substitute(part(all, s, 0, all.rows), &work(0, s), {v[0], v[1], v[2], v[3]}), args, s, info);
+    add(substitute(rows, &work(1, s), {v[0], v[1], v[2], v[3]}), args, s, info);
   }
 }
 

@@ -86,14 +86,16 @@ void TridiagonalSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T
   context.check(substitute(context.stream(), rows, work.data, work.ld, ends, info.data), "tridiagonal substitute");
 }
 
-template decltype(TridiagonalSolve<float>::cuda) TridiagonalSolve<float>::cuda;
-template decltype(TridiagonalSolve<double>::cuda) TridiagonalSolve<double>::cuda;
-template decltype(TridiagonalReduce<float>::cuda) TridiagonalReduce<float>::cuda;
-template decltype(TridiagonalReduce<double>::cuda) TridiagonalReduce<double>::cuda;
-template decltype(TridiagonalJoin<float>::cuda) TridiagonalJoin<float>::cuda;
-template decltype(TridiagonalJoin<double>::cuda) TridiagonalJoin<double>::cuda;
-template decltype(TridiagonalSubstitute<float>::cuda) TridiagonalSubstitute<float>::cuda;
-template decltype(TridiagonalSubstitute<double>::cuda) TridiagonalSubstitute<double>::cuda;
+#define TESELA_INSTANTIATE(T)                                               \
+  template decltype(TridiagonalSolve<T>::cuda) TridiagonalSolve<T>::cuda;   \
+  template decltype(TridiagonalReduce<T>::cuda) TridiagonalReduce<T>::cuda; \
+  template decltype(TridiagonalJoin<T>::cuda) TridiagonalJoin<T>::cuda;     \
+  template decltype(TridiagonalSubstitute<T>::cuda) TridiagonalSubstitute<T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels
 

@@ -1,3 +1,4 @@
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_fill_body.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
 
@@ -26,18 +27,22 @@ void launch(CudaContext& context, Shape shape, const F& f) {
 
 template <class T>
 void TridiagonalFill<T>::cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du) {
-  launch(context, d.shape(), internal::FillElement<T>{args, dl, d, du});
+  launch(context, d.shape(), on_device(internal::FillElement<T>{args, dl, d, du}));
 }
 
 template <class T>
 void TridiagonalProduct<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before,
                                  In<T> x, In<T> after, Out<T> b) {
-  launch(context, x.shape(), internal::ProductElement<T>{args, dl, d, du, before, x, after, b});
+  launch(context, x.shape(), on_device(internal::ProductElement<T>{args, dl, d, du, before, x, after, b}));
 }
 
-template decltype(TridiagonalFill<float>::cuda) TridiagonalFill<float>::cuda;
-template decltype(TridiagonalFill<double>::cuda) TridiagonalFill<double>::cuda;
-template decltype(TridiagonalProduct<float>::cuda) TridiagonalProduct<float>::cuda;
-template decltype(TridiagonalProduct<double>::cuda) TridiagonalProduct<double>::cuda;
+#define TESELA_INSTANTIATE(T)                                           \
+  template decltype(TridiagonalFill<T>::cuda) TridiagonalFill<T>::cuda; \
+  template decltype(TridiagonalProduct<T>::cuda) TridiagonalProduct<T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -28,7 +28,8 @@ struct TridiagonalRow {
   T dl, d, du;
 };
 
-/// Row i of generated matrix number `system`; the same for every tiling, layout and device.
+/// Row i of generated matrix number `system`; the same for every tiling, layout and device, except for the last bits of
+/// a complex number with a given magnitude.
 template <class T>
 struct TridiagonalGenerator {
   using Real = real_t<T>;  ///< of the magnitudes
@@ -41,7 +42,7 @@ struct TridiagonalGenerator {
 
   TESELA_BOTH static Real size(T x) {  ///< |x|
     if constexpr (is_complex<T>)
-      return std::abs(x);
+      return std::hypot(x.real(), x.imag());
     else
       return x < T(0) ? -x : x;
   }
@@ -98,7 +99,6 @@ template <class T>
 struct TridiagonalFill {
   static constexpr auto name = "tridiagonal_fill";
   static constexpr std::uint32_t color = 0x8c8c8c;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     TridiagonalGenerator<T> generator;
     index_t equation = 0, system = 0;
@@ -118,7 +118,6 @@ template <class T>
 struct TridiagonalProduct {
   static constexpr auto name = "tridiagonal_product";
   static constexpr std::uint32_t color = 0x4c72b0;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     bool in_rows = false;                        ///< a system extends along a row of the tiles instead of a column
     bool has_before = false, has_after = false;  ///< whether `before` and `after` are read

@@ -1,3 +1,4 @@
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_refinement_body.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
 
@@ -66,12 +67,12 @@ __device__ M worst(ThreadLayout how, const M& own) {
 
 template <class T>
 __global__ void residuals(ThreadLayout how, index_t rows, index_t systems, ResidualRow<T> row,
-                          SystemResidual<T>* misfits, index_t chunks, index_t ld) {
+                          SystemResidual<real_t<T>>* misfits, index_t chunks, index_t ld) {
   const index_t groups = (systems + how.systems - 1) / how.systems;
   for (index_t piece = blockIdx.x; piece < chunks * groups; piece += gridDim.x) {
     const index_t c = piece % chunks, s = piece / chunks * how.systems + how.system(), first = c * misfit_rows;
     const index_t end = first + misfit_rows < rows ? first + misfit_rows : rows;
-    SystemResidual<T> own{};
+    SystemResidual<real_t<T>> own{};
     if (s < systems)
       for (index_t e = first + how.row(); e < end; e += how.rows) worsen(own, row(e, s));
     own = worst(how, own);
@@ -121,7 +122,7 @@ __global__ void judge(typename TridiagonalEvaluate<T>::Args args, index_t system
 template <class T, class L>
 void TridiagonalConvert<T, L>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl,
                                     Out<L> to_d, Out<L> to_du) {
-  launch(context, args.systems, d.shape(), convert_row<T, L>(args, dl, d, du, to_dl, to_d, to_du));
+  launch(context, args.systems, d.shape(), on_device(convert_row<T, L>(args, dl, d, du, to_dl, to_d, to_du)));
 }
 
 template <class T>
@@ -131,9 +132,9 @@ void TridiagonalResidual<T>::cuda(CudaContext& context, const Args& args, In<T> 
   const index_t rows = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
   const ThreadLayout how = thread_layout(args.systems, std::min(rows, misfit_rows), systems);
   const unsigned blocks = blocks_for(result.rows * ceil_div(systems, how.systems));
-  residuals<<<blocks, threads, 0, context.stream()>>>(how, rows, systems,
-                                                      residual_row<T>(args, dl, d, du, before, x, after, b, r),
-                                                      result.data, result.rows, result.ld);
+  residuals<<<blocks, threads, 0, context.stream()>>>(
+      how, rows, systems, on_device(residual_row<T>(args, dl, d, du, before, x, after, b, r)), result.data, result.rows,
+      result.ld);
 }
 
 template <class T>
@@ -156,30 +157,32 @@ template <class T, class L>
 void TridiagonalDemote<T, L>::cuda(CudaContext& context, const Args& args, In<T> r, In<SystemResidual<real_t<T>>> whole,
                                    Out<L> y) {
   launch(context, args.systems, y.shape(),
-         DemoteElement<T, L>{system_view<const T>(args.systems, r), whole.data, whole.ld,
-                             system_view<L>(args.systems, y)});
+         on_device(DemoteElement<T, L>{system_view<const T>(args.systems, r), whole.data, whole.ld,
+                                       system_view<L>(args.systems, y)}));
 }
 
 template <class T, class L>
 void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L> y,
                                     In<SystemResidual<real_t<T>>> whole, InOut<T> x) {
   launch(context, args.systems, x.shape(),
-         CorrectElement<T, L>{system_view<const L>(args.systems, y), whole.data, whole.ld,
-                              system_view<T>(args.systems, x)});
+         on_device(CorrectElement<T, L>{system_view<const L>(args.systems, y), whole.data, whole.ld,
+                                        system_view<T>(args.systems, x)}));
 }
 
-template decltype(TridiagonalConvert<float, float>::cuda) TridiagonalConvert<float, float>::cuda;
-template decltype(TridiagonalConvert<double, double>::cuda) TridiagonalConvert<double, double>::cuda;
+#define TESELA_INSTANTIATE(T)                                                       \
+  template decltype(TridiagonalConvert<T, T>::cuda) TridiagonalConvert<T, T>::cuda; \
+  template decltype(TridiagonalResidual<T>::cuda) TridiagonalResidual<T>::cuda;     \
+  template decltype(TridiagonalDemote<T, T>::cuda) TridiagonalDemote<T, T>::cuda;   \
+  template decltype(TridiagonalCorrect<T, T>::cuda) TridiagonalCorrect<T, T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template decltype(TridiagonalConvert<double, float>::cuda) TridiagonalConvert<double, float>::cuda;
-template decltype(TridiagonalResidual<float>::cuda) TridiagonalResidual<float>::cuda;
-template decltype(TridiagonalResidual<double>::cuda) TridiagonalResidual<double>::cuda;
+template decltype(TridiagonalDemote<double, float>::cuda) TridiagonalDemote<double, float>::cuda;
+template decltype(TridiagonalCorrect<double, float>::cuda) TridiagonalCorrect<double, float>::cuda;
 template decltype(TridiagonalEvaluate<float>::cuda) TridiagonalEvaluate<float>::cuda;
 template decltype(TridiagonalEvaluate<double>::cuda) TridiagonalEvaluate<double>::cuda;
-template decltype(TridiagonalDemote<float, float>::cuda) TridiagonalDemote<float, float>::cuda;
-template decltype(TridiagonalDemote<double, double>::cuda) TridiagonalDemote<double, double>::cuda;
-template decltype(TridiagonalDemote<double, float>::cuda) TridiagonalDemote<double, float>::cuda;
-template decltype(TridiagonalCorrect<float, float>::cuda) TridiagonalCorrect<float, float>::cuda;
-template decltype(TridiagonalCorrect<double, double>::cuda) TridiagonalCorrect<double, double>::cuda;
-template decltype(TridiagonalCorrect<double, float>::cuda) TridiagonalCorrect<double, float>::cuda;
 
 }  // namespace tesela::kernels

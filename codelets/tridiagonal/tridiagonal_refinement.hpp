@@ -75,7 +75,6 @@ template <class T, class L>
 struct TridiagonalConvert {
   static constexpr auto name = "tridiagonal_convert";
   static constexpr std::uint32_t color = 0x17becf;
-  static constexpr bool cores_only = is_complex<T>;
   using Args = tridiagonal::SystemsTile;
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d, Out<L> to_du);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, Out<L> to_dl, Out<L> to_d,
@@ -93,7 +92,6 @@ template <class T>
 struct TridiagonalResidual {
   static constexpr auto name = "tridiagonal_residual";
   static constexpr std::uint32_t color = 0x64b5cd;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args : tridiagonal::SystemsTile {
     index_t first = 0;        ///< the tile's first row in its system
     std::uint64_t probe = 0;  ///< 0, or the seed of a probe's random numbers
@@ -143,7 +141,6 @@ template <class T, class L>
 struct TridiagonalDemote {
   static constexpr auto name = "tridiagonal_demote";
   static constexpr std::uint32_t color = 0xc7c7c7;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
@@ -157,7 +154,6 @@ template <class T, class L>
 struct TridiagonalCorrect {
   static constexpr auto name = "tridiagonal_correct";
   static constexpr std::uint32_t color = 0xccb974;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };

@@ -2,6 +2,7 @@
 
 #include <tesela/codelets/support/complex_number.hpp>
 
+#include <bit>
 #include <cmath>
 
 // The operations that let one source of a GPU kernel serve real and complex elements. Internal to codelets/.
@@ -35,6 +36,22 @@ using device_t = typename detail::DeviceOf<T>::type;
 template <class T>
 device_t<T>* device_pointer(T* data) {
   return reinterpret_cast<device_t<T>*>(data);
+}
+
+/// Returns the same structure of pointers to numbers for GPU kernels.
+template <template <class...> class Structure, class... T>
+Structure<device_t<T>...> on_device(const Structure<T...>& x) {
+  return std::bit_cast<Structure<device_t<T>...>>(x);
+}
+
+/// Returns a pointer to a structure of such numbers.
+template <template <class> class Structure, class T>
+Structure<device_t<T>>* device_structures(Structure<T>* x) {
+  return reinterpret_cast<Structure<device_t<T>>*>(x);
+}
+template <template <class> class Structure, class T>
+const Structure<device_t<T>>* device_structures(const Structure<T>* x) {
+  return reinterpret_cast<const Structure<device_t<T>>*>(x);
 }
 
 /// Returns a number for GPU kernels.
@@ -121,6 +138,11 @@ __device__ inline T quotient(T a, T b) {
   }
 }
 
+template <class R, std::size_t alignment>
+__device__ inline ComplexNumber<R, alignment> operator/(ComplexNumber<R, alignment> a, ComplexNumber<R, alignment> b) {
+  return quotient(a, b);
+}
+
 /// Returns |re x| + |im x|; |x| for a real number.
 template <class T>
 __device__ inline real_t<T> device_sum_of_parts(T x) {
@@ -157,6 +179,15 @@ __device__ inline T shuffle_xor(T x, int far) {
     return {__shfl_xor_sync(0xffffffffu, x.re, far), __shfl_xor_sync(0xffffffffu, x.im, far)};
   else
     return __shfl_xor_sync(0xffffffffu, x, far);
+}
+
+/// Returns the number of a lane of the warp.
+template <class T>
+__device__ inline T from_lane(T x, int lane) {
+  if constexpr (is_complex<T>)
+    return {__shfl_sync(0xffffffffu, x.re, lane), __shfl_sync(0xffffffffu, x.im, lane)};
+  else
+    return __shfl_sync(0xffffffffu, x, lane);
 }
 
 }  // namespace tesela::kernels

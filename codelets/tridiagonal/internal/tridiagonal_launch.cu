@@ -30,7 +30,7 @@ __global__ void fill_kernel(const Joint<T>* joints, index_t ld, index_t tiles, i
   const Joint<T>* const own = joints + s * ld;
   T* const v = values + s * next;
   Ends<T> ends;
-  bool regular = solve_ends(*reinterpret_cast<const Segment<T>*>(own), periodic, ends) != T(0);
+  bool regular = solve_ends(*reinterpret_cast<const Segment<T>*>(own), periodic, ends) != real_t<T>(0);
   v[0] = ends.a, v[1] = ends.b, v[2 * tiles] = ends.e, v[2 * tiles + 1] = ends.f;
   for (index_t i = tiles - 1; i > 0; --i) {
     const Joint<T> joint = own[i];
@@ -51,7 +51,7 @@ struct Levels {
   Levels(index_t parts, Segment<T>* work, index_t ld) {
     level[0] = {work + 1, ld};
     count[0] = parts;
-    for (; count[size - 1] > most_segments; ++size) {
+    for (; count[size - 1] > most_segments<T>; ++size) {
       level[size] = {level[size - 1].data + count[size - 1], ld};
       count[size] = ceil_div(count[size - 1], segments_of_block);
     }
@@ -163,44 +163,53 @@ int reduce(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, 
   auto* const s = static_cast<cudaStream_t>(stream);
   const int status = cudaMemsetAsync(work, 1, sizeof(T), s);  // not zero: marks the tile as reduced by a GPU
   if (status != cudaSuccess) return status;
-  return reduce_when<T>(s, in, work, ld, {ends, next}, {});
+  return reduce_when<device_t<T>>(s, on_device(in), device_structures(work), ld, {device_structures(ends), next}, {});
 }
 
 template <class T>
-int substitute(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, DeviceEnds<T> ends, int* info) {
+int substitute(void* stream, const DeviceRows<T>& rows, Segment<T>* kept, index_t ld, DeviceEnds<T> outer, int* info) {
+  using D = device_t<T>;
   auto* const s = static_cast<cudaStream_t>(stream);
+  auto* const work = device_structures(kept);
+  const DeviceRows<D> in = on_device(rows);
+  const DeviceEnds<D> ends = on_device(outer);
   const RowPartition partition = partition_rows(in);
-  const Levels<T> levels(partition.parts, work, ld);
+  const Levels<D> levels(partition.parts, work, ld);
   if (partition.chunks > 1) {
     // A core may have reduced the tile; its kept segments are not usable here.
-    int status = reduce_when<T>(s, in, work, ld, {}, {reinterpret_cast<const T*>(work)});
-    if (status == cudaSuccess) status = substitute_levels<T>(s, in, levels, levels.size - 1, ends, info, {});
+    int status = reduce_when<D>(s, in, work, ld, {}, {reinterpret_cast<const D*>(work)});
+    if (status == cudaSuccess) status = substitute_levels<D>(s, in, levels, levels.size - 1, ends, info, {});
     if (status != cudaSuccess) return status;
   }
-  return launch_rows<T, Pass::substitute>(s, in, partition, levels.level[0], ends, false, info, {});
+  return launch_rows<D, Pass::substitute>(s, in, partition, levels.level[0], ends, false, info, {});
 }
 
 template <class T>
-int solve(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work, index_t ld, int* info) {
+int solve(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info) {
+  using D = device_t<T>;
   auto* const s = static_cast<cudaStream_t>(stream);
+  const DeviceRows<D> in = on_device(rows);
   const RowPartition partition = partition_rows(in);
-  if (partition.chunks == 1) return launch_rows<T, Pass::solve>(s, in, partition, {}, {}, periodic, info, {});
-  return solve_in_two_passes<T>(s, in, partition, periodic, work, ld, info, {});
+  if (partition.chunks == 1) return launch_rows<D, Pass::solve>(s, in, partition, {}, {}, periodic, info, {});
+  return solve_in_two_passes<D>(s, in, partition, periodic, device_structures(work), ld, info, {});
 }
 
 template <class T>
 int solve_in_one_pass(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work, index_t ld, int* info) {
-  const RowPartition partition = partition_rows(in);
-  if (periodic || partition.chunks == 1 || !fits_windows(in, partition))
-    return solve(stream, in, periodic, work, ld, info);
-  return solve_in_windows(static_cast<cudaStream_t>(stream), in, partition, work, ld, info);
+  if constexpr (!is_complex<T>) {
+    const RowPartition partition = partition_rows(in);
+    if (!periodic && partition.chunks > 1 && fits_windows(in, partition))
+      return solve_in_windows(static_cast<cudaStream_t>(stream), in, partition, work, ld, info);
+  }
+  return solve(stream, in, periodic, work, ld, info);
 }
 
 template <class T>
 int join_tiles(void* stream, const DeviceTiles<T>& tiles, int count, index_t systems, Joint<T>* joints, index_t ld,
                index_t first) {
   const auto blocks = static_cast<unsigned>(ceil_div(systems, index_t{128}));
-  join_kernel<<<blocks, 128, 0, static_cast<cudaStream_t>(stream)>>>(tiles, count, systems, joints, ld, first);
+  join_kernel<<<blocks, 128, 0, static_cast<cudaStream_t>(stream)>>>(on_device(tiles), count, systems,
+                                                                     device_structures(joints), ld, first);
   return cudaGetLastError();
 }
 
@@ -208,8 +217,8 @@ template <class T>
 int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, index_t systems, bool periodic,
                T* values, index_t next, int* info, index_t n) {
   const auto blocks = static_cast<unsigned>(ceil_div(systems, index_t{128}));
-  fill_kernel<<<blocks, 128, 0, static_cast<cudaStream_t>(stream)>>>(joints, ld, tiles, systems, periodic, values, next,
-                                                                     info, n);
+  fill_kernel<<<blocks, 128, 0, static_cast<cudaStream_t>(stream)>>>(device_structures(joints), ld, tiles, systems,
+                                                                     periodic, device_pointer(values), next, info, n);
   return cudaGetLastError();
 }
 
@@ -222,5 +231,8 @@ int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, 
   template int fill_tiles(void*, const Joint<T>*, index_t, index_t, index_t, bool, T*, index_t, int*, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels::tridiagonal

@@ -33,7 +33,7 @@ struct DeviceEnds {
 /// enqueue kernels and return a cudaError_t.
 template <class T>
 int solve(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
-/// Solves with one pass over the rows if they allow it.
+/// Solves with one pass over the rows if they allow it and are real.
 template <class T>
 int solve_in_one_pass(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
 template <class T>

@@ -14,7 +14,7 @@ namespace tesela::kernels::tridiagonal {
 template <class T>
 TESELA_BOTH inline real_t<T> absolute(T x) {
   if constexpr (is_complex<T>)
-    return std::abs(x);
+    return std::hypot(x.real(), x.imag());
   else
     return std::fabs(x);
 }

@@ -30,7 +30,8 @@ struct RowPartition {
 template <class T, int Each, int Width>
 struct SharedRows {
   static constexpr int pack = 16 / static_cast<int>(sizeof(T));
-  static constexpr int line = Each * Width;  // of one thread of each system
+  static constexpr int words = sizeof(T) > 8 ? 2 : 1;  ///< of a number in a box, which holds float or double
+  static constexpr int line = Each * Width;            // of one thread of each system
   /// 2^across neighbouring lanes process the same rows of adjacent systems, so that lanes use different banks.
   static constexpr int across = Width == 1 ? 0 : Width == 2 ? 1 : 2;
   /// Rows that are copied as one box; at most 256.
@@ -135,9 +136,9 @@ struct Own {
 #pragma unroll 3
     for (int i = count - 1; i >= 2; --i) {
       const T e = dl[i * Width], q = d[i * Width], f = du[i * Width], r = b[i * Width];
-      T before = fma(-e, ends.a, r);
-      before = fma(-f, (nexts >> i & 1) != 0 ? after : ends.b, before);
-      before = fma(-q, x, before);
+      T before = less_product(r, e, ends.a);
+      before = less_product(before, f, (nexts >> i & 1) != 0 ? after : ends.b);
+      before = less_product(before, q, x);
       b[i * Width] = x;
       after = x;
       x = before;
@@ -178,7 +179,7 @@ __device__ void rows_block(unsigned block, BulkCopy& copy, const DeviceRows<T>& 
   const bool packed = partition.packed && (Width > 1 ? group == Width : rows % P::pack == 0);
   const T* const from[4] = {in.dl + start(in.dl_at), in.d + start(in.d_at), in.du + start(in.du_at), out};
   const Strides strides[4] = {in.dl_at, in.d_at, in.du_at, in.b_at};
-  [[maybe_unused]] const int x = static_cast<int>(system), y = static_cast<int>(first_row);
+  [[maybe_unused]] const int x = static_cast<int>(system) * P::words, y = static_cast<int>(first_row);
   if constexpr (Width > 1) {
     if (BulkCopy::copies_boxes() && boxes.usable)
       for (int i = 0; i < rows; i += P::rows_of_box)
@@ -231,7 +232,7 @@ __device__ void rows_block(unsigned block, BulkCopy& copy, const DeviceRows<T>& 
   } else {
     if (zero > 0) broke(zero);
     if constexpr (Kind == Pass::solve) {
-      if (solve_ends(whole, periodic, ends) == T(0) && leader) report(info, 1 + in.n * (system + mine));
+      if (solve_ends(whole, periodic, ends) == real_t<T>(0) && leader) report(info, 1 + in.n * (system + mine));
     }
     ends = tree.fill(ends);
     if (active)
@@ -290,21 +291,25 @@ __global__ void __launch_bounds__(256)
 
 /// Adjacent systems that a block processes together, because most of the transferred memory would belong to other
 /// systems otherwise: enough to fill the 32 bytes of one transfer, or half of them, so that a multiprocessor holds
-/// three blocks.
+/// three blocks; at least two.
 template <class T>
 inline constexpr int beside = 32 / static_cast<int>(sizeof(T));
+template <class T>
+inline constexpr int fewer_beside = std::max(beside<T> / 2, 2);
 
 template <class T>
 RowPartition partition_rows(const DeviceRows<T>& in) {
   const bool columns = in.dl_at.row == 1 && in.d_at.row == 1 && in.du_at.row == 1 && in.b_at.row == 1;
-  const int most = log_of(threads_of_rows), levels = std::min(log_of(ceil_div(in.rows, index_t{each_row})), most);
+  // With two systems of 16-byte numbers, a multiprocessor holds three blocks of half as many threads for each.
+  const int most = log_of(threads_of_rows) - (!columns && sizeof(T) > 8 ? 1 : 0),
+            levels = std::min(log_of(ceil_div(in.rows, index_t{each_row})), most);
   const index_t chunk = index_t{each_row} << levels, chunks = ceil_div(in.rows, chunk);
-  const int groups = !columns     ? log_of(levels < most ? beside<T> : beside<T> / 2)
+  const int groups = !columns     ? log_of(levels < most ? beside<T> : fewer_beside<T>)
                      : chunks > 1 ? 0
                                   : std::min(most - levels, log_of(in.systems));
   // The last levels of a block's tree keep few of its threads busy; with enough blocks, a separate kernel joins their
   // segments faster.
-  const int joins = chunks > most_segments ? std::min(levels, joins_of_many) : levels;
+  const int joins = chunks > most_segments<T> ? std::min(levels, joins_of_many) : levels;
   const index_t parts = ceil_div(in.rows, index_t{each_row} << joins);
   const auto packs = [](index_t numbers) { return numbers * index_t{sizeof(T)} % 16 == 0; };
   const auto packed = [&](const T* p, Strides at) {
@@ -322,11 +327,13 @@ BoxMapsOf<Width> box_maps_of([[maybe_unused]] const DeviceRows<T>& in, [[maybe_u
   BoxMapsOf<Width> boxes{};
   if constexpr (Width > 1) {
     using P = SharedRows<T, each_row, Width>;
+    using Word = std::conditional_t<sizeof(T) == 4, float, double>;
     const T* const arrays[] = {in.dl, in.d, in.du, in.b};
     const Strides at[] = {in.dl_at, in.d_at, in.du_at, in.b_at};
     boxes.usable = partition.packed && 1 << partition.levels >= P::threads_of_box;
     for (int k = 0; k < 4 && boxes.usable; ++k)
-      boxes.usable = describe_boxes(boxes.of[k], arrays[k], in.systems, in.rows, at[k].row, Width, P::rows_of_box);
+      boxes.usable = describe_boxes(boxes.of[k], reinterpret_cast<const Word*>(arrays[k]), in.systems * P::words,
+                                    in.rows, at[k].row * P::words, Width * P::words, P::rows_of_box);
   }
   return boxes;
 }
@@ -338,7 +345,7 @@ int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, RowPartition pa
       4 * sizeof(T) *
       static_cast<std::size_t>(SharedRows<T, each_row, Width>::numbers(partition.levels, partition.groups));
   partition.reversed = Kind == Pass::substitute;
-  if constexpr (Width == 1 && Kind != Pass::solve)
+  if constexpr (Width == 1 && Kind != Pass::solve && !is_complex<T>)  // only real systems try one pass
     if (when.left != nullptr) {
       const index_t blocks = partition.chunks * in.systems;
       return launch(sparse_rows_kernel<T, each_row, Kind>, ceil_div(blocks, blocks_of_rows_per_block),
@@ -356,7 +363,7 @@ int launch_rows(cudaStream_t stream, const DeviceRows<T>& in, const RowPartition
                 DeviceEnds<T> outer, bool periodic, int* info, When<T> when) {
   const auto launch = partition.columns                    ? launch_rows_of<T, Kind, 1>
                       : 1 << partition.groups == beside<T> ? launch_rows_of<T, Kind, beside<T>>
-                                                           : launch_rows_of<T, Kind, beside<T> / 2>;
+                                                           : launch_rows_of<T, Kind, fewer_beside<T>>;
   return launch(stream, in, partition, level, outer, periodic, info, when);
 }
 

@@ -9,17 +9,21 @@ namespace tesela::kernels::tridiagonal {
 
 /// Segments per thread: three, odd so that threads use different banks; two joints then fit in the space of three
 /// segments.
-constexpr int each_segment = 3, threads_of_segments = 128, most_threads_of_segments = 512;
+constexpr int each_segment = 3, threads_of_segments = 128;
+/// Most threads of a block: its segments fit in shared memory.
+template <class T>
+constexpr int most_threads_of_segments = sizeof(T) > 8 ? 256 : 512;
 /// Segments of a system that a block joins, and the most that one block joins.
-constexpr index_t segments_of_block = each_segment * threads_of_segments,
-                  most_segments = each_segment * most_threads_of_segments;
+constexpr index_t segments_of_block = each_segment * threads_of_segments;
+template <class T>
+constexpr index_t most_segments = index_t{most_threads_of_segments<T>} * each_segment;
 
 enum class Top : std::uint8_t { reduce, substitute, solve };
 
 /// Processes one level of segments: a block joins the segments of up to 2^joins threads, from `below`, into one of
 /// `level`, or computes the unknowns between them.
 template <class T, Top Kind>
-__global__ void __launch_bounds__(most_threads_of_segments)
+__global__ void __launch_bounds__(most_threads_of_segments<T>)
     segments_kernel(Level<T> below, index_t count, int joins, index_t chunks, Level<T> level, DeviceEnds<T> outer,
                     bool periodic, int* info, index_t n, When<T> when) {
   allow_next_kernel();
@@ -27,7 +31,7 @@ __global__ void __launch_bounds__(most_threads_of_segments)
   if (when.nothing()) return;
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ std::uint64_t barrier;
-  __shared__ Segment<T> of_warps[most_threads_of_segments / 32];
+  __shared__ Segment<T> of_warps[most_threads_of_segments<T> / 32];
   const int t = static_cast<int>(threadIdx.x), begin = t * each_segment;
   const index_t chunk = blockIdx.x % chunks, whole = index_t{blockDim.x} * each_segment, first = chunk * whole,
                 system = blockIdx.x / chunks;
@@ -54,7 +58,7 @@ __global__ void __launch_bounds__(most_threads_of_segments)
     if (t == 0) level.data[chunk + system * level.ld] = sum;
   } else {
     if constexpr (Kind == Top::solve) {
-      if (solve_ends(sum, periodic, ends) == T(0) && t == 0) report(info, 1 + n * system);
+      if (solve_ends(sum, periodic, ends) == real_t<T>(0) && t == 0) report(info, 1 + n * system);
       // Without a level above, the block stores the outer ends here, after its own.
       if (t == 0) *reinterpret_cast<Ends<T>*>(level.data + system * level.ld) = ends;
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_launch.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_segment.hpp>
@@ -12,19 +13,24 @@
 
 namespace tesela::kernels::tridiagonal {
 
-/// Returns a weight that grows with log |x|: the exponent and the first digits. (Doubling drops the sign and runs on
-/// units that comparisons, the bulk of these kernels, leave idle.)
+/// Returns a weight that grows with log |x|: the exponent and the first digits, of a complex x those of its larger
+/// part. (Doubling drops the sign and runs on units that comparisons, the bulk of these kernels, leave idle.)
 __device__ inline unsigned weight(double x) { return static_cast<unsigned>(__double2hiint(x)) * 2u; }
 __device__ inline unsigned weight(float x) { return static_cast<unsigned>(__float_as_int(x)) * 2u; }
+template <class R>
+__device__ inline unsigned weight(DeviceComplex<R> x) {
+  return max(weight(x.re), weight(x.im));
+}
 
 /// Returns weight(2^exponent).
 template <class T>
 __device__ constexpr unsigned weight_of_power(int exponent) {
-  return sizeof(T) == 8 ? static_cast<unsigned>(exponent + 1023) << 21 : static_cast<unsigned>(exponent + 127) << 24;
+  return sizeof(real_t<T>) == 8 ? static_cast<unsigned>(exponent + 1023) << 21
+                                : static_cast<unsigned>(exponent + 127) << 24;
 }
 /// Least weight of infinities and NaN.
 template <class T>
-inline constexpr unsigned not_finite_weight = sizeof(T) == 8 ? 0xffe00000u : 0xff000000u;
+inline constexpr unsigned not_finite_weight = sizeof(real_t<T>) == 8 ? 0xffe00000u : 0xff000000u;
 
 template <class T>
 __device__ inline unsigned weight(T a, T b, T c) {
@@ -46,12 +52,21 @@ __device__ inline double approximate_inverse(double p) {
 __device__ inline float approximate_inverse(float p) {
   return weight(p) < weight_of_power<float>(-120) ? 0.0f : __frcp_rn(p);
 }
+/// The square of |p| is computed for a p of size 1.
+template <class R>
+__device__ inline DeviceComplex<R> approximate_inverse(DeviceComplex<R> p) {
+  constexpr int least = sizeof(R) == 8 ? -1000 : -120;
+  const R scale = over_power(larger(fabs(p.re), fabs(p.im))), re = p.re * scale, im = p.im * scale,
+          factor = approximate_inverse(fma(re, re, im * im));
+  if (weight(p) < weight_of_power<R>(least)) return R(0);
+  return {re * factor * scale, -im * factor * scale};
+}
 
 /// Scales as normalize() if the row's size requires it. Returns the weight of its largest coefficient.
 template <class T>
 __device__ inline unsigned fit(T& dl, T& d, T& du, T& b) {
   const unsigned size = weight(dl, d, du);
-  constexpr int far = sizeof(T) == 8 ? 100 : 12;
+  constexpr int far = sizeof(real_t<T>) == 8 ? 100 : 12;
   constexpr unsigned low = weight_of_power<T>(-far), high = weight_of_power<T>(far);
   if (size - low <= high - low) return size;
   normalize(dl, d, du, b);
@@ -71,10 +86,13 @@ __device__ inline void force_branch() { asm volatile(""); }
 /// Returns whether any active thread of the warp asks for it, so that a warp takes or skips the branch as one.
 __device__ inline bool any_lane(bool asks) { return __any_sync(__activemask(), asks) != 0; }
 
-/// Returns -a b, without an instruction for the sign.
+/// Returns x - a b, for real numbers in one instruction.
 template <class T>
-__device__ inline T minus_product(T a, T b) {
-  return fma(-a, b, T(0));
+__device__ inline T less_product(T x, T a, T b) {
+  if constexpr (is_complex<T>)
+    return minus_product(x, a, b);
+  else
+    return fma(-a, b, x);
 }
 
 /// Row that eliminated x(k), solved for it: x(k) = r - q x(k+1) - (next ? t x(k+2) : e A + f B).
@@ -91,18 +109,19 @@ __device__ inline Solved<T> append_row(Segment<T>& s, T dl, T d, T du, T b, unsi
   const unsigned lower = weight(s.lower) - weight(s.lower.p), upper = weight(s.upper) - weight(s.upper.p);
   if (size - weight(dl) < min(lower, upper)) {
     const T inv = approximate_inverse(dl), q = d * inv, t = du * inv, r = b * inv;
-    s.upper = {s.upper.e, s.upper.f, fma(-s.upper.p, q, s.upper.q), minus_product(s.upper.p, t),
-               fma(-s.upper.p, r, s.upper.r)};
-    s.lower = {s.lower.e, s.lower.f, fma(-s.lower.p, q, s.lower.q), minus_product(s.lower.p, t),
-               fma(-s.lower.p, r, s.lower.r)};
+    s.upper = {s.upper.e, s.upper.f, less_product(s.upper.q, s.upper.p, q), less_product(T(0), s.upper.p, t),
+               less_product(s.upper.r, s.upper.p, r)};
+    s.lower = {s.lower.e, s.lower.f, less_product(s.lower.q, s.lower.p, q), less_product(T(0), s.lower.p, t),
+               less_product(s.lower.r, s.lower.p, r)};
     return {T(0), t, q, r, true, inv == T(0)};
   }
   const auto eliminate = [&](const EndEquation<T> pivot, const EndEquation<T> other) -> Solved<T> {
     const T inv = approximate_inverse(pivot.p), e = pivot.e * inv, f = pivot.f * inv, q = pivot.q * inv,
             r = pivot.r * inv;
-    s.upper = {fma(-other.p, e, other.e), fma(-other.p, f, other.f), fma(-other.p, q, other.q), T(0),
-               fma(-other.p, r, other.r)};
-    s.lower = {minus_product(dl, e), minus_product(dl, f), fma(-dl, q, d), du, fma(-dl, r, b)};
+    s.upper = {less_product(other.e, other.p, e), less_product(other.f, other.p, f), less_product(other.q, other.p, q),
+               T(0), less_product(other.r, other.p, r)};
+    s.lower = {less_product(T(0), dl, e), less_product(T(0), dl, f), less_product(d, dl, q), du,
+               less_product(b, dl, r)};
     return {e, f, q, r, false, inv == T(0)};
   };
   // One branch for each case, so that no registers are exchanged.
@@ -148,9 +167,9 @@ __device__ inline T eliminate_quickly(JoinRow<T>* rows) {
     const T factor = rows[i].c[Column] * inv;
 #pragma unroll
     for (int k = 0; k < 6; ++k)
-      if (k > Column || k < 2) rows[i].c[k] = fma(-factor, rows[Last].c[k], rows[i].c[k]);
+      if (k > Column || k < 2) rows[i].c[k] = less_product(rows[i].c[k], factor, rows[Last].c[k]);
     rows[i].c[Column] = T(0);
-    rows[i].r = fma(-factor, rows[Last].r, rows[i].r);
+    rows[i].r = less_product(rows[i].r, factor, rows[Last].r);
   }
   return inv;
 }
@@ -259,7 +278,7 @@ __device__ inline void report(int* info, index_t row) {
 
 template <class T>
 __device__ EndEquation<T> of_other(const EndEquation<T>& x, int step) {
-  const auto get = [&](T number) { return __shfl_xor_sync(~0u, number, step); };
+  const auto get = [&](T number) { return shuffle_xor(number, step); };
   return {get(x.e), get(x.f), get(x.p), get(x.q), get(x.r)};
 }
 template <class T>
@@ -293,8 +312,8 @@ __device__ Ends<T> substitute_lanes(Ends<T> ends, int levels, const Joint<T>& jo
     T c, d;
     between(joint, ends, c, d);
     const int apart = step << Across, holder = (lane & ~(2 * apart - (1 << Across))) | apart;
-    c = __shfl_sync(~0u, c, holder);
-    d = __shfl_sync(~0u, d, holder);
+    c = from_lane(c, holder);
+    d = from_lane(d, holder);
     if ((lane & apart) != 0)
       ends.a = c, ends.b = d;
     else
@@ -329,7 +348,7 @@ class Tree {
   __device__ Ends<T> fill(Ends<T> ends) const {
     if (above_ > 0) {
       const Ends<T> of_warps = substitute_lanes<Across>(ends, above_, of_warp_);
-      const auto get = [&](T x) { return __shfl_sync(~0u, x, (warp_ << Across) + tree()); };
+      const auto get = [&](T x) { return from_lane(x, (warp_ << Across) + tree()); };
       ends = {get(of_warps.a), get(of_warps.b), get(of_warps.e), get(of_warps.f)};
     }
     return substitute_lanes<Across>(ends, in_warp_, in_lane_);

@@ -1,3 +1,4 @@
+#include "tests/support/padded.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/test.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
@@ -56,8 +57,8 @@ constexpr TridiagonalKind kinds[] = {TridiagonalKind::uniform, TridiagonalKind::
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("systems of every kind, layout and tiling have small residuals", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("systems of every kind, layout and tiling have small residuals", "", float, double,
+                           std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const TridiagonalKind kind : kinds)
     for (const auto& [n, k, matrices] : {std::array<index_t, 3>{1, 1, 1},
@@ -67,29 +68,122 @@ TEMPLATE_TEST_CASE("systems of every kind, layout and tiling have small residual
                                          {128, 5, 5},
                                          {129, 5, 1},
                                          {1000, 9, 9},
-                                         {1001, 4, 1}})
+                                         {1001, 4, 1},
+                                         {40000, 3, 3}})
       for (const index_t along : {index_t{1 << 20}, index_t{100}, index_t{7}})
         for (const bool in_rows : {false, true}) {
-          if (along == 7 && n > 200) continue;
+          if (along == 7 && n > 200 || along == 100 && n > 2000) continue;
           CAPTURE(static_cast<int>(kind), n, k, matrices, along, in_rows);
           const Systems<T> s = systems<T>(kind, n, k, matrices);
           const auto tiles = [&](const HostMatrix<T>& a) {
             const index_t across = std::min<index_t>(a.cols(), 3);
             const HostMatrix<T> stored = in_rows ? transposed(a) : a.clone();
-            TileMatrix<T> tiled(runtime(), stored.rows(), stored.cols(),
+            TileMatrix<T> tiled(runtime, stored.rows(), stored.cols(),
                                 in_rows ? TileShape{across, along} : TileShape{along, across});
             tiled.copy_from(stored.data(), stored.ld());
             return tiled;
           };
           const Tridiagonal<T> A{tiles(s.dl), tiles(s.d), tiles(s.du)};
           const TileMatrix<T> X = tiles(s.b);
-          Graph g(runtime());
+          Graph g(runtime);
           tridiagonal_solve(g, A, X, {.systems = in_rows ? SystemsIn::rows : SystemsIn::columns});
           REQUIRE(g.wait().ok());
           HostMatrix<T> x(X.m(), X.n());
           X.copy_to(x.data(), x.ld());
           CHECK(error_of(s, in_rows ? transposed(x) : x.clone()).residual <= tridiagonal_residual_bound<T>);
         }
+}
+
+// Not on cores, where the checks would take longer than the solves.
+GPU_TEMPLATE_TEST_CASE("long systems of any numbers are solved", "", float, double, std::complex<float>,
+                       std::complex<double>) {
+  using T = TestType;
+  for (const TridiagonalKind kind : kinds)
+    for (const bool periodic : {false, true})
+      for (const auto& [n, k] : {std::array<index_t, 2>{3000001, 1}, {9000, 40}, {512, 3000}}) {
+        CAPTURE(static_cast<int>(kind), periodic, n, k);
+        const Systems<T> s = systems<T>(kind, n, k, 1, periodic);
+        HostMatrix<T> x = s.b.clone();
+        const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
+        const CheckedSolve solved =
+            tridiagonal_solve<T>(runtime, view(s.dl), view(s.d), view(s.du), MatrixView(x), {.periodic = periodic});
+        REQUIRE(solved.good());
+        CHECK(error_of(s, x, periodic).residual <= tridiagonal_residual_bound<T>);
+      }
+}
+
+// A worker keeps segments that another kind of worker cannot use: a GPU marks them by a number that is not 0.
+WORKERS_TEMPLATE_TEST_CASE("rows that another kind of worker has reduced are reduced again", "[sanitize]", float,
+                           double, std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  using namespace kernels;
+  using tridiagonal::Segment;
+  const index_t half = 3000, n = 2 * half, k = 2, work = tridiagonal::work_segments(half);
+  const Systems<T> s = systems<T>(TridiagonalKind::uniform, n, k, k);
+  const auto tiles = [&](const HostMatrix<T>& a) {
+    TileMatrix<T> tiled(runtime, n, k, {half, k});
+    tiled.copy_from(a.data(), a.ld());
+    return tiled;
+  };
+  const TileMatrix<T> dl = tiles(s.dl), d = tiles(s.d), du = tiles(s.du), X = tiles(s.b), values(runtime, 6, k, {6, k});
+  const TileMatrix<Segment<T>> kept(runtime, 2 * work, k, {work, k}), ends(runtime, 2, k, {1, k});
+  Graph g(runtime);
+  tridiagonal::SystemsTile place{SystemsIn::columns, false, false, n};
+  for (index_t i = 0; i < 2; ++i) {
+    place.before = i == 1, place.behind = i == 0;
+    g.insert<TridiagonalReduce<T>>(place, dl(i, 0), d(i, 0), du(i, 0), X(i, 0), kept(i, 0), ends(i, 0));
+  }
+  g.insert<TridiagonalJoin<T>>({place, false}, values(0, 0), g.scratch<tridiagonal::Joint<T>>(2, k), g.status(0),
+                               std::vector{ends(0, 0), ends(1, 0)});
+  REQUIRE(g.wait().ok());
+  const T nan = std::numeric_limits<real_t<T>>::quiet_NaN(), mark = runtime.gpus() > 0 ? T(0) : T(1);
+  for (index_t i = 0; i < 2; ++i) {
+    const auto own = kept(i, 0).write();
+    for (index_t c = 0; c < k; ++c)
+      for (index_t r = 0; r < work; ++r) own(r, c) = {{nan, nan, nan, nan, nan}, {nan, nan, nan, nan, nan}};
+    own(0, 0).upper.e = mark;
+  }
+  for (index_t i = 0; i < 2; ++i) {
+    place.before = i == 1, place.behind = i == 0;
+    g.insert<TridiagonalSubstitute<T>>({place, i}, dl(i, 0), d(i, 0), du(i, 0), X(i, 0), kept(i, 0), values(0, 0),
+                                       g.status(i * half));
+  }
+  REQUIRE(g.wait().ok());
+  HostMatrix<T> x(n, k);
+  X.copy_to(x.data(), x.ld());
+  CHECK(error_of(s, x).residual <= tridiagonal_residual_bound<T>);
+}
+
+WORKERS_TEMPLATE_TEST_CASE("a singular system and a NaN part have their place", "", float, double, std::complex<float>,
+                           std::complex<double>) {
+  using T = TestType;
+  using Real = real_t<T>;
+  const index_t n = 5000, k = 3;
+  for (const bool singular : {true, false})
+    for (const index_t along : {n, index_t{1700}}) {
+      Systems<T> s = systems<T>(TridiagonalKind::dominant, n, k, k);
+      if (singular)
+        s.dl(4000, 1) = s.d(4000, 1) = s.du(4000, 1) = T(0);
+      else
+        s.d(4000, 1) = number<T>(is_complex<T> ? 1 : std::numeric_limits<double>::quiet_NaN(),
+                                 std::numeric_limits<double>::quiet_NaN());
+      const auto tiles = [&](const HostMatrix<T>& a) {
+        TileMatrix<T> tiled(runtime, n, k, {along, k});
+        tiled.copy_from(a.data(), a.ld());
+        return tiled;
+      };
+      const TileMatrix<T> X = tiles(s.b);
+      Graph g(runtime);
+      tridiagonal_solve(g, {tiles(s.dl), tiles(s.d), tiles(s.du)}, X);
+      const index_t info = g.wait().info;
+      CAPTURE(singular, along, info);
+      CHECK(info > n);
+      CHECK(info <= 2 * n);
+      HostMatrix<T> x(n, k);
+      X.copy_to(x.data(), x.ld());
+      for (const index_t c : {0, 2})  // the other systems are valid
+        for (index_t i = 0; i < n; ++i) REQUIRE(std::abs(x(i, c)) <= Real(10));
+    }
 }
 
 TEMPLATE_TEST_CASE("systems in memory are solved and checked, also periodic ones", "", float, double,

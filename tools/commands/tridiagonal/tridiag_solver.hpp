@@ -111,7 +111,7 @@ class SystemsSolver {
     for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch) {
       TridiagBlock<T>& block = blocks_[i];
       const TridiagonalPlan plan =
-          plan_tridiagonal(runtime_, o.solver(), block.n, block.systems(), wanted_tiles(o, block.batch), is_complex<T>);
+          plan_tridiagonal(runtime_, o.solver(), block.n, block.systems(), wanted_tiles(o, block.batch));
       const bool one_matrix = block.batch > 1 && (!o.automatic() || o.input.rhs != 1);
       tiles_.push_back(cut(runtime_, block, o.input.options().systems, {plan.along, plan.across, one_matrix}));
       largest_ = {std::max(largest_.along, plan.along), std::max(largest_.across, plan.across),
