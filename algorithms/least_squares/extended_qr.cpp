@@ -79,6 +79,7 @@ bool all_finite(const ExtendedQr<T>& e) {
 
 #define TESELA_INSTANTIATE(T)                                                                             \
   template ExtendedQr<T> extended_qr(Graph&, const QrFactorization<T>&, TileShape, const TileMatrix<T>&); \
+  template ExtendedQr<T> extended_qr(Graph&, const QrUpdater<T>&);                                        \
   template bool all_finite(const ExtendedQr<T>&);                                                         \
   template FirstRows<T> first_rows(const TileMatrix<T>&, index_t);
 TESELA_INSTANTIATE(float)
@@ -88,7 +89,5 @@ TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 template ExtendedQr<float> extended_qr(Graph&, const GivensQr<float>&, TileShape, const TileMatrix<float>&);
 template ExtendedQr<double> extended_qr(Graph&, const GivensQr<double>&, TileShape, const TileMatrix<double>&);
-template ExtendedQr<float> extended_qr(Graph&, const QrUpdater<float>&);
-template ExtendedQr<double> extended_qr(Graph&, const QrUpdater<double>&);
 
 }  // namespace tesela

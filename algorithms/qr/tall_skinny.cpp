@@ -229,15 +229,15 @@ typename QrUpdater<T>::Solution QrUpdater<T>::solve() const {
   if (rows_ < n_) return {{}, {rows_ + 1}};
   const auto R = triangle_(0, 0).read();
   for (index_t k = 0; k < n_; ++k)
-    if (R(k, k) == T(0) || !std::isfinite(R(k, k))) return {{}, {k + 1}};
+    if (R(k, k) == T(0) || !is_finite(R(k, k))) return {{}, {k + 1}};
   HostMatrix<T> x(n_, r_);
   bool finite = true;
   for (index_t j = 0; j < r_; ++j) {
     for (index_t i = 0; i < n_; ++i) x(i, j) = R(i, n_ + j);
     for (index_t k = n_ - 1; k >= 0; --k) {
       x(k, j) /= R(k, k);
-      finite = finite && std::isfinite(x(k, j));
-      for (index_t i = 0; i < k; ++i) x(i, j) -= R(i, k) * x(k, j);
+      finite = finite && is_finite(x(k, j));
+      for (index_t i = 0; i < k; ++i) x(i, j) -= times(R(i, k), x(k, j));
     }
   }
   if (!finite) return {{}, {n_ + 1}};
@@ -245,29 +245,30 @@ typename QrUpdater<T>::Solution QrUpdater<T>::solve() const {
 }
 
 template <class T>
-std::vector<T> QrUpdater<T>::residual_norms() const {
-  std::vector<T> norms(static_cast<std::size_t>(r_), T(0));
+std::vector<real_t<T>> QrUpdater<T>::residual_norms() const {
+  std::vector<real_t<T>> norms(static_cast<std::size_t>(r_));
   if (empty_) return norms;
   const auto R = triangle_(0, 0).read();
   for (index_t j = 0; j < r_; ++j)
     for (index_t i = n_; i <= n_ + j; ++i) {
-      T& norm = norms[static_cast<std::size_t>(j)];
-      norm = std::hypot(norm, R(i, n_ + j));
+      real_t<T>& norm = norms[static_cast<std::size_t>(j)];
+      norm = std::hypot(norm, std::abs(R(i, n_ + j)));
     }
   return norms;
 }
 
-template void tall_skinny_r(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const TallSkinnyOptions&);
-template void tall_skinny_r(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const TallSkinnyOptions&);
-template void tall_skinny_r(Graph&, const RowSource<float>&, const TileMatrix<float>&, index_t,
-                            const TallSkinnyOptions&);
-template void tall_skinny_r(Graph&, const RowSource<double>&, const TileMatrix<double>&, index_t,
-                            const TallSkinnyOptions&);
+#define TESELA_INSTANTIATE(T)                                                                                        \
+  template void tall_skinny_r(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const TallSkinnyOptions&);         \
+  template void tall_skinny_r(Graph&, const RowSource<T>&, const TileMatrix<T>&, index_t, const TallSkinnyOptions&); \
+  template class QrUpdater<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template void tall_skinny_r(Graph&, const MatrixRows<float>&, const TileMatrix<float>&, index_t,
                             const TallSkinnyOptions&);
 template void tall_skinny_r(Graph&, const MatrixRows<double>&, const TileMatrix<double>&, index_t,
                             const TallSkinnyOptions&);
-template class QrUpdater<float>;
-template class QrUpdater<double>;
 
 }  // namespace tesela

@@ -22,7 +22,7 @@ struct TallSkinnyOptions {
 /// R       one n x n tile, overwritten. Its strict lower triangle is zero and the signs of its rows are arbitrary. If m
 ///         < n, the last n - m rows vanish to rounding.
 /// Throws  ArgumentError, with nothing inserted, if R is not one n x n tile or shares tiles with A.
-/// Method  Each chain of tiles computes a triangle; a binary tree joins the triangles. R^T R = A^T A to rounding,
+/// Method  Each chain of tiles computes a triangle; a binary tree joins the triangles. R^H R = A^H A to rounding,
 ///         column by column, for any condition and scale of A. A GPU is fastest with few tall tiles. Source: Demmel,
 ///         Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential QR and LU factorizations".
 template <class T>
@@ -45,7 +45,7 @@ void tall_skinny_r(Graph& g, const MatrixRows<T>& A, const TileMatrix<T>& R, ind
 /// Solves min ||A X - B||_2 for rows that arrive in blocks. It keeps only the triangle of [A | B], so that memory does
 /// not grow with the rows (Golub and Van Loan, "Matrix Computations", 6.5):
 ///
-///     [R  Q^T B]   n rows
+///     [R  Q^H B]   n rows
 ///     [0    S  ]   r rows,   ||S e_k|| = the residual norm of right-hand side k
 ///
 /// If the graph of an update is cancelled or fails, all rows up to that update are lost, and later calls for results
@@ -73,12 +73,12 @@ class QrUpdater {
     /// unknowns: A is rank deficient in both cases. n + 1 if R is regular but x is not finite.
     Status status;
   };
-  /// Returns X = R^-1 (Q^T B) for the rows so far. Waits for the updates. A nearly singular R is not reported; check
+  /// Returns X = R^-1 (Q^H B) for the rows so far. Waits for the updates. A nearly singular R is not reported; check
   /// its condition.
   Solution solve() const;
 
   /// Returns the r residual norms ||A x_k - b_k||_2 for the rows so far. Waits for the updates.
-  std::vector<T> residual_norms() const;
+  std::vector<real_t<T>> residual_norms() const;
 
   index_t n() const { return n_; }
   index_t r() const { return r_; }

@@ -7,9 +7,10 @@
 
 namespace tesela::kernels {
 
-/// Computes the triangular factor R of [R; A] without vectors (LAPACK tpqrt): R^T R grows by A^T A.
+/// Computes the triangular factor R of [R; A] without vectors (LAPACK tpqrt): R^H R grows by A^H A.
 ///
-/// R        n x n. Its signs are arbitrary; its strict lower triangle is never read and becomes zero. AppendRows<T,
+/// R        n x n with a real diagonal. Its signs are arbitrary; its strict lower triangle is never read and becomes
+/// zero. AppendRows<T,
 ///          Out> does not read R and computes the factor of A alone.
 /// A        m x n, as tiles side by side whose columns add up to n, so that [A | B] needs no copy. m may be 0 or less
 ///          than n. NaN and infinities become NaN in R's columns from there on.
@@ -33,7 +34,7 @@ struct AppendRows {
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {  // shapes: R, work, tiles of A
     const auto n = static_cast<double>(shapes[0].cols), m = static_cast<double>(shapes.back().rows);
-    return args.triangle ? 2 * n * n * n / 3 : 2 * m * n * n;
+    return flops_each<T> * (args.triangle ? 2 * n * n * n / 3 : 2 * m * n * n);
   }
 
   static void cpu(const Args& args, R<T> r, Scratch<double> work, std::span<const In<T>> a);

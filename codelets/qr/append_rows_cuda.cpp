@@ -3,28 +3,34 @@
 #if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/qr/internal/append_rows_launch.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 
 #include <cusolverDn.h>
 
-// Up to append_rows_cols columns need one pass of our kernel over A. Wider matrices use the vendor's geqrf on R above
-// blocks of A's rows.
+// Up to append_rows_cols columns of real numbers need one pass of our kernel over A. Others use the vendor's geqrf on R
+// above blocks of A's rows.
 
 namespace tesela::kernels {
 namespace {
 
 index_t rows_at_once(index_t n) { return std::max<index_t>(16384, 4 * n); }
 
-int geqrf_size(cusolverDnContext* handle, int m, int n, double* a, int* lwork) {
-  return cusolverDnDgeqrf_bufferSize(handle, m, n, a, m, lwork);
+template <class T>
+int geqrf_size(cusolverDnContext* handle, int m, int n, T* a, int* lwork) {
+  return by_type<T, cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize, cusolverDnCgeqrf_bufferSize,
+                 cusolverDnZgeqrf_bufferSize>(handle, m, n, cublas::numbers(a), m, lwork);
 }
-int geqrf_size(cusolverDnContext* handle, int m, int n, float* a, int* lwork) {
-  return cusolverDnSgeqrf_bufferSize(handle, m, n, a, m, lwork);
+template <class T>
+int geqrf(cusolverDnContext* handle, int m, int n, T* a, T* tau, T* work, int lwork, int* info) {
+  using cublas::numbers;
+  return by_type<T, cusolverDnSgeqrf, cusolverDnDgeqrf, cusolverDnCgeqrf, cusolverDnZgeqrf>(
+      handle, m, n, numbers(a), m, numbers(tau), numbers(work), lwork, info);
 }
-int geqrf(cusolverDnContext* handle, int m, int n, double* a, double* tau, double* work, int lwork, int* info) {
-  return cusolverDnDgeqrf(handle, m, n, a, m, tau, work, lwork, info);
-}
-int geqrf(cusolverDnContext* handle, int m, int n, float* a, float* tau, float* work, int lwork, int* info) {
-  return cusolverDnSgeqrf(handle, m, n, a, m, tau, work, lwork, info);
+
+/// Whether our kernel appends rows of n columns.
+template <class T>
+bool in_one_pass(index_t n) {
+  return !is_complex<T> && n <= append_rows_cols;
 }
 
 /// Work tile of a wide task.
@@ -78,13 +84,30 @@ void append_wide(const CudaContext& context, const Block<T>& r, bool exists, dou
   } while (row < m);
 }
 
+template <class T>
+void append_narrow(const CudaContext& context, const Block<T>& r, bool exists, double* memory,
+                   std::span<const In<T>> tiles, const T* weights) {
+  AppendRowsProblem<T> problem;
+  problem.weights = weights;
+  index_t column = 0;
+  for (const In<T>& tile : tiles)
+    for (index_t j = 0; j < tile.cols; ++j) problem.column[column++] = &tile(0, j);
+  problem.m = tiles.front().rows;
+  problem.n = r.cols;
+  problem.before = exists ? r.data : nullptr;
+  problem.r = r.data;
+  problem.ldr = r.ld;
+  problem.work = memory;
+  context.check(append_rows(context.stream(), problem), "append_rows");
+}
+
 }  // namespace
 
 template <class T>
 index_t internal::append_rows_device_work(index_t n) {
   const CudaContext context("append_rows");
   if (context.cusolver() == nullptr) return 0;
-  return n <= append_rows_cols ? append_rows_work(n) : WideWork<T>(context, n).doubles();
+  return in_one_pass<T>(n) ? append_rows_work(n) : WideWork<T>(context, n).doubles();
 }
 
 template <class T, template <class> class R>
@@ -93,31 +116,19 @@ void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scra
   constexpr bool exists = R<T>::mode != Mode::out;
   const T* const weights = args.weighted ? a.back().data : nullptr;
   if (args.weighted) a = a.first(a.size() - 1);
-  if (r.cols > append_rows_cols) return append_wide<T>(context, r, exists, work.data, a, weights);
-  AppendRowsProblem<T> problem;
-  problem.weights = weights;
-  index_t column = 0;
-  for (const In<T>& tile : a)
-    for (index_t j = 0; j < tile.cols; ++j) problem.column[column++] = &tile(0, j);
-  problem.m = a.front().rows;
-  problem.n = r.cols;
-  problem.before = exists ? r.data : nullptr;
-  problem.r = r.data;
-  problem.ldr = r.ld;
-  problem.work = work.data;
-  context.check(append_rows(context.stream(), problem), "append_rows");
+  if (!in_one_pass<T>(r.cols)) return append_wide<T>(context, r, exists, work.data, a, weights);
+  if constexpr (!is_complex<T>) append_narrow(context, r, exists, work.data, a, weights);
 }
 
-template index_t internal::append_rows_device_work<float>(index_t);
-template index_t internal::append_rows_device_work<double>(index_t);
-template void AppendRows<float, InOut>::cuda(CudaContext&, const Args&, InOut<float>, Scratch<double>,
-                                             std::span<const In<float>>);
-template void AppendRows<float, Out>::cuda(CudaContext&, const Args&, Out<float>, Scratch<double>,
-                                           std::span<const In<float>>);
-template void AppendRows<double, InOut>::cuda(CudaContext&, const Args&, InOut<double>, Scratch<double>,
-                                              std::span<const In<double>>);
-template void AppendRows<double, Out>::cuda(CudaContext&, const Args&, Out<double>, Scratch<double>,
-                                            std::span<const In<double>>);
+#define TESELA_INSTANTIATE(T)                                               \
+  template index_t internal::append_rows_device_work<T>(index_t);           \
+  template decltype(AppendRows<T, InOut>::cuda) AppendRows<T, InOut>::cuda; \
+  template decltype(AppendRows<T, Out>::cuda) AppendRows<T, Out>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels
 

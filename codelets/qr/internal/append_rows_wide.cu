@@ -1,4 +1,5 @@
 #include <tesela/codelets/qr/internal/append_rows_launch.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 
 #include <climits>
 #include <cuda_runtime.h>
@@ -28,15 +29,18 @@ __global__ void copy_rows(T* to, index_t ld, index_t rows, index_t columns, cons
     }
 }
 
-/// Divides columns whose squares would leave T's range by a power of two near their largest number.
+/// Divides columns whose squares would leave T's range by a power of two near their largest number. Complex numbers are
+/// pairs of real numbers.
 template <class T>
 __global__ void scale(StackedRows<T> a) {
-  __shared__ T largest[threads];
+  using Real = real_t<T>;
+  __shared__ Real largest[threads];
   const int t = static_cast<int>(threadIdx.x);
+  const index_t count = is_complex<T> ? 2 * a.ld : a.ld;
   for (index_t c = blockIdx.x; c < a.n; c += gridDim.x) {
-    T* const column = a.data + c * a.ld;
-    T most = 0;
-    for (index_t i = t; i < a.ld; i += threads) most = max(most, abs(column[i]));  // NaN is ignored
+    Real* const column = reinterpret_cast<Real*>(a.data + c * a.ld);
+    Real most = 0;
+    for (index_t i = t; i < count; i += threads) most = max(most, abs(column[i]));  // NaN is ignored
     largest[t] = most;
     __syncthreads();
     for (int step = threads / 2; step > 0; step /= 2) {
@@ -44,21 +48,30 @@ __global__ void scale(StackedRows<T> a) {
       __syncthreads();
     }
     most = largest[0];
-    constexpr int range = std::numeric_limits<T>::max_exponent / 4;
+    constexpr int range = std::numeric_limits<Real>::max_exponent / 4;
     int e = most > 0 && !isinf(most) ? ilogb(most) : 0;
     if (e >= -range && e <= range) e = 0;
     if (e != 0)
-      for (index_t i = t; i < a.ld; i += threads) column[i] = scalbn(column[i], -e);
+      for (index_t i = t; i < count; i += threads) column[i] = scalbn(column[i], -e);
     if (t == 0) a.exponents[c] = e;
     __syncthreads();
   }
+}
+
+/// Returns x 2^e.
+template <class T>
+__device__ T scaled(T x, int e) {
+  if constexpr (is_complex<T>)
+    return {scalbn(x.re, e), scalbn(x.im, e)};
+  else
+    return scalbn(x, e);
 }
 
 template <class T>
 __global__ void take_upper(StackedRows<T> a, T* r, index_t ldr) {
   for (index_t c = blockIdx.x; c < a.n; c += gridDim.x)
     for (index_t i = threadIdx.x; i < a.n; i += threads)
-      r[i + c * ldr] = i <= c ? scalbn(a.data[i + c * a.ld], a.exponents[c]) : T(0);
+      r[i + c * ldr] = i <= c ? scaled(a.data[i + c * a.ld], a.exponents[c]) : T(0);
 }
 
 unsigned grid(index_t columns) { return static_cast<unsigned>(std::clamp<index_t>(columns, 1, INT_MAX)); }
@@ -67,38 +80,39 @@ unsigned grid(index_t columns) { return static_cast<unsigned>(std::clamp<index_t
 
 template <class T>
 int stack_triangle(CUstream_st* stream, const StackedRows<T>& a, const T* r, index_t ldr) {
-  copy_upper<<<grid(a.n), threads, 0, stream>>>(a.data, a.ld, a.n, r, ldr);
+  copy_upper<<<grid(a.n), threads, 0, stream>>>(device_pointer(a.data), a.ld, a.n, device_pointer(r), ldr);
   return cudaGetLastError();
 }
 
 template <class T>
 int stack_rows(CUstream_st* stream, const StackedRows<T>& a, index_t column, index_t columns, const T* from, index_t ld,
                const T* weights) {
-  copy_rows<<<grid(columns), threads, 0, stream>>>(a.data + a.n + column * a.ld, a.ld, a.rows, columns, from, ld,
-                                                   weights);
+  copy_rows<<<grid(columns), threads, 0, stream>>>(device_pointer(a.data + a.n + column * a.ld), a.ld, a.rows, columns,
+                                                   device_pointer(from), ld, device_pointer(weights));
   return cudaGetLastError();
 }
 
 template <class T>
 int scale_columns(CUstream_st* stream, const StackedRows<T>& a) {
-  scale<<<grid(a.n), threads, 0, stream>>>(a);
+  scale<<<grid(a.n), threads, 0, stream>>>(on_device(a));
   return cudaGetLastError();
 }
 
 template <class T>
 int unstack_triangle(CUstream_st* stream, const StackedRows<T>& a, T* r, index_t ldr) {
-  take_upper<<<grid(a.n), threads, 0, stream>>>(a, r, ldr);
+  take_upper<<<grid(a.n), threads, 0, stream>>>(on_device(a), device_pointer(r), ldr);
   return cudaGetLastError();
 }
 
-template int stack_triangle(CUstream_st*, const StackedRows<float>&, const float*, index_t);
-template int stack_triangle(CUstream_st*, const StackedRows<double>&, const double*, index_t);
-template int stack_rows(CUstream_st*, const StackedRows<float>&, index_t, index_t, const float*, index_t, const float*);
-template int stack_rows(CUstream_st*, const StackedRows<double>&, index_t, index_t, const double*, index_t,
-                        const double*);
-template int scale_columns(CUstream_st*, const StackedRows<float>&);
-template int scale_columns(CUstream_st*, const StackedRows<double>&);
-template int unstack_triangle(CUstream_st*, const StackedRows<float>&, float*, index_t);
-template int unstack_triangle(CUstream_st*, const StackedRows<double>&, double*, index_t);
+#define TESELA_INSTANTIATE(T)                                                                                  \
+  template int stack_triangle(CUstream_st*, const StackedRows<T>&, const T*, index_t);                         \
+  template int stack_rows(CUstream_st*, const StackedRows<T>&, index_t, index_t, const T*, index_t, const T*); \
+  template int scale_columns(CUstream_st*, const StackedRows<T>&);                                             \
+  template int unstack_triangle(CUstream_st*, const StackedRows<T>&, T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

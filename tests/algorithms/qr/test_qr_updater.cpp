@@ -46,23 +46,26 @@ void check_updater(Runtime& runtime, index_t m, index_t n, index_t nrhs, index_t
   }
   REQUIRE(solution.status.ok());
   REQUIRE(solution.x.shape() == Shape{n, nrhs});
-  const double bound = 2e3 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  using Wide = with_parts<T, double>;
+  using Sum = with_parts<T, long double>;
+  const double bound = 2e3 * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   for (index_t k = 0; k < nrhs; ++k) {
-    std::vector<double> residual;
+    std::vector<Wide> residual;
     double norm = 0, size = 0;
     for (index_t i = 0; i < m; ++i) {
-      long double sum = -static_cast<long double>(ab(i, n + k));
-      for (index_t j = 0; j < n; ++j) sum += static_cast<long double>(ab(i, j)) * solution.x(j, k);
-      residual.push_back(static_cast<double>(sum));
-      norm = std::hypot(norm, residual.back());
-      size = std::hypot(size, static_cast<double>(ab(i, n + k)));
+      Sum sum = -converted<Sum>(ab(i, n + k));
+      for (index_t j = 0; j < n; ++j) sum += converted<Sum>(ab(i, j)) * converted<Sum>(solution.x(j, k));
+      residual.push_back(converted<Wide>(sum));
+      norm = std::hypot(norm, std::abs(residual.back()));
+      size = std::hypot(size, static_cast<double>(std::abs(ab(i, n + k))));
     }
     CHECK(std::abs(norm - static_cast<double>(norms[static_cast<std::size_t>(k)])) <= bound * size);
-    for (index_t j = 0; j < n; ++j) {  // A^T r = 0
-      double dot = 0, column = 0;
+    for (index_t j = 0; j < n; ++j) {  // A^H r = 0
+      Wide dot = 0;
+      double column = 0;
       for (index_t i = 0; i < m; ++i) {
-        dot += static_cast<double>(ab(i, j)) * residual[static_cast<std::size_t>(i)];
-        column = std::hypot(column, static_cast<double>(ab(i, j)));
+        dot += conj(converted<Wide>(ab(i, j))) * residual[static_cast<std::size_t>(i)];
+        column = std::hypot(column, static_cast<double>(std::abs(ab(i, j))));
       }
       CHECK(std::abs(dot) <= bound * column * size);
     }
@@ -71,7 +74,8 @@ void check_updater(Runtime& runtime, index_t m, index_t n, index_t nrhs, index_t
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once", "", float, double,
+                           std::complex<float>, std::complex<double>) {
   using T = TestType;
   check_updater<T>(runtime, 60, 5, 2, 1);
   check_updater<T>(runtime, 60, 5, 0, 7);

@@ -114,7 +114,8 @@ struct TemporaryFile {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double, std::complex<float>,
+                           std::complex<double>) {
   for (const index_t n : {1, 5, 16, 17, 31, 32, 33, 100, 193})
     for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300, 1601}) {
       const auto a = Padded<TestType>::random(m, n);
@@ -135,15 +136,16 @@ WORKERS_TEST_CASE("R keeps singular values down to rounding") {
     for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow", "", float, double,
+                           std::complex<float>, std::complex<double>) {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   using T = TestType;
-  const double large = std::is_same_v<T, double> ? 1e300 : 1e37, small = std::is_same_v<T, double> ? 1e-300 : 1e-37;
+  using Real = real_t<T>;
+  const Real large = sizeof(Real) == 8 ? Real(1e300) : Real(1e37), small = 1 / large;
   for (const index_t n : {3, 16, 20, 40, 200}) {
     auto a = Padded<T>::random(900, n);
     for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < a.m; ++i)
-        a(i, j) = static_cast<T>(a(i, j) * (j % 3 == 0 ? large : j % 3 == 1 ? small : 1.0));
+      for (index_t i = 0; i < a.m; ++i) a(i, j) *= j % 3 == 0 ? large : j % 3 == 1 ? small : Real(1);
     auto r = r_of(runtime, a, {200, n});
     CAPTURE(n);
     CHECK(gram_error(a, r) <= 40);
@@ -151,7 +153,7 @@ WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow
     // Small rows, large rows and small rows again, so that the scale changes on the way.
     a = Padded<T>::random(900, n, 3);
     for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < a.m; ++i) a(i, j) = static_cast<T>(a(i, j) * (i < 300 ? small : i < 600 ? large : 1.0));
+      for (index_t i = 0; i < a.m; ++i) a(i, j) *= i < 300 ? small : i < 600 ? large : Real(1);
     r = r_of(runtime, a, {450, n});
     CHECK(gram_error(a, r) <= 40);
     CHECK(lapack_error(a, r) <= 200);
@@ -159,7 +161,8 @@ WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow
 }
 
 // For equal columns the first reflector leaves rounding errors, and the next reflector acts on them.
-WORKERS_TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, double, std::complex<float>,
+                           std::complex<double>) {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   for (const index_t n : {8, 16, 24, 32, 40, 90})
     for (const index_t others : {0, 1, 3}) {
@@ -172,9 +175,14 @@ WORKERS_TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, d
     }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", float, double, std::complex<float>,
+                           std::complex<double>) {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   using T = TestType;
+  using Real = real_t<T>;
+  std::vector<T> wrong{nan_of<T>, std::numeric_limits<Real>::infinity()};
+  if constexpr (is_complex<T>)
+    for (const Real part : {nan_of<Real>, std::numeric_limits<Real>::infinity()}) wrong.push_back(T(1, part));
   for (const index_t n : {2, 16, 33, 200}) {
     CAPTURE(n);
     Padded<T> zero(700, n);
@@ -190,27 +198,30 @@ WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "
     CHECK(gram_error(a, r) <= 40);
     CHECK(r(n / 2, n / 2) == T(0));
 
-    for (const T bad : {nan_of<T>, std::numeric_limits<T>::infinity()})
+    for (const T bad : wrong)
       for (const index_t row : {0, 299, 300, 699}) {
         a = Padded<T>::random(700, n);
         a(row, n / 2) = bad;
         r = r_of(runtime, a, {300, n});
         CAPTURE(bad, row);
-        CHECK_FALSE(std::isfinite(r(n / 2, n / 2)));
-        CHECK_FALSE(std::isfinite(r(0, n / 2)));
+        CHECK_FALSE(is_finite(r(n / 2, n / 2)));
+        CHECK_FALSE(is_finite(r(0, n / 2)));
         for (index_t j = 0; j < n / 2; ++j)
-          for (index_t i = 0; i <= j; ++i) CHECK(std::isfinite(r(i, j)));
+          for (index_t i = 0; i <= j; ++i) CHECK(is_finite(r(i, j)));
       }
   }
 }
 
 // Checks that NaN in R's strict lower triangle has no effect.
-WORKERS_TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "[sanitize]", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "[sanitize]", float, double,
+                           std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const index_t n : {3, 16, 33, 200}) {
     auto all = Padded<T>::random(n + 50, n, 4);  // the rows of R and 50 more
-    for (index_t j = 0; j < n; ++j)
+    for (index_t j = 0; j < n; ++j) {
+      all(j, j) = real_part(all(j, j));
       for (index_t i = j + 1; i < n; ++i) all(i, j) = 0;
+    }
     Padded<T> r(n, n);
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i <= j; ++i) r(i, j) = all(i, j);

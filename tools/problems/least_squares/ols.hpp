@@ -127,11 +127,11 @@ std::vector<Method<Problem, Result>> graph_rows(std::span<const Named<E>> method
   return rows;
 }
 
-/// Returns the rows of the methods of ols for T: complex numbers have neither one pass over A nor rotations.
+/// Returns the rows of the methods of ols for T: complex numbers have no rotations.
 template <class T, class Problem, class Result>
 std::vector<Method<Problem, Result>> ols_rows(Solver<Result> (*solver)(Problem&, const std::string&)) {
   if constexpr (is_complex<T>)
-    return graph_rows(ols_methods().first(2), solver, false);
+    return graph_rows(ols_methods().first(3), solver, false);
   else
     return graph_rows(ols_methods(), solver);
 }
