@@ -283,16 +283,15 @@ ConstrainedLeastSquares<T> lse(Graph& g, const TileMatrix<T>& A, const TileMatri
                                const HostMatrix<T>& D, const OlsOptions& options) {
   require_shapes(A.n(), B.n(), C, D);
   detail::require_conforming("lse", A, B);
-  if constexpr (!is_complex<T>)
-    if (ols_method(options.method, {A.m(), A.n()}, B.n()) == OlsMethod::tiles && g.runtime().gpus() > 0 &&
-        A.m() >= A.n() && A.n() > 0) {
-      const double rcond = detail::default_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());
-      const QrFactorization<T> factors = qr(g, A, options.qr);
-      factors.apply(g, Side::left, Op::transpose, B);
-      if (all_finite(C) && all_finite(D))
-        if (auto answer = detail::lse_on_device(g, factors, B, C, D, rcond)) return std::move(*answer);
-      return lse(g, extended_qr(g, factors, A.tile_shape(), B), C, D, options);
-    }
+  if (ols_method(options.method, {A.m(), A.n()}, B.n(), is_complex<T>) == OlsMethod::tiles && g.runtime().gpus() > 0 &&
+      A.m() >= A.n() && A.n() > 0) {
+    const double rcond = detail::default_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());
+    const QrFactorization<T> factors = qr(g, A, options.qr);
+    factors.apply(g, Side::left, adjoint<T>, B);
+    if (all_finite(C) && all_finite(D))
+      if (auto answer = detail::lse_on_device(g, factors, B, C, D, rcond)) return std::move(*answer);
+    return lse(g, extended_qr(g, factors, A.tile_shape(), B), C, D, options);
+  }
   return lse(g, triangle_of(g, A, B, options), C, D, options);
 }
 

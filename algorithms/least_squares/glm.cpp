@@ -143,8 +143,7 @@ struct Reduced {
 
 template <class T>
 detail::SolvedTriangle<T> solve_triangle(Graph& g, Reduced<T>& reduced, HostMatrix<T> right, double rcond) {
-  if constexpr (!is_complex<T>)
-    if (reduced.kept) return detail::solve_triangle(g, *reduced.kept, std::move(right));
+  if (reduced.kept) return detail::solve_triangle(g, *reduced.kept, std::move(right));
   return detail::solve_triangle(g, std::move(reduced.R), std::move(right), reduced.regular, rcond);
 }
 
@@ -222,9 +221,8 @@ Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, 
 
   Reduced<T> reduced;
   reduced.rank = k0;
-  if constexpr (!is_complex<T>)
-    if (g.runtime().gpus() > 0 && m >= n && !options.keep_spread)
-      reduced.kept = detail::resident_r_if_regular(g, of_a, rcond);
+  if (g.runtime().gpus() > 0 && m >= n && !options.keep_spread)
+    reduced.kept = detail::resident_r_if_regular(g, of_a, rcond);
   const TileMatrix<T> nothing(g.runtime(), m, 0, A.tile_shape());
   reduced.c = first_rows(b, m).rows;
   if (!reduced.kept) reduced.R = extended_qr(g, of_a, A.tile_shape(), nothing).R;

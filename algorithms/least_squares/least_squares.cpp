@@ -36,9 +36,8 @@ LeastSquares<T> solve_tall(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
                            double rcond) {
   return with_factors(g, A, options, [&](const auto& factors) {
     factors.apply(g, Side::left, adjoint<T>, B);
-    if constexpr (!is_complex<T>)
-      if (options.method != OlsMethod::givens && !options.keep_triangle)
-        if (auto solved = detail::ols_on_device(g, A, B, rcond)) return std::move(*solved);
+    if (options.method != OlsMethod::givens && !options.keep_triangle)
+      if (auto solved = detail::ols_on_device(g, A, B, rcond)) return std::move(*solved);
     return detail::ols_from_r(g, extended_qr(g, factors, A.tile_shape(), B), {A.m(), A.n()}, options);
   });
 }
@@ -163,12 +162,11 @@ template <class T>
 ExtendedQr<T> reduce(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
   OlsOptions settled = options;
   settled.method = ols_method(settled.method, {A.m(), A.n()}, B.n(), is_complex<T>);
-  if constexpr (!is_complex<T>)
-    if (settled.method == OlsMethod::tall_skinny) {
-      QrUpdater<T> updater(g.runtime(), A.n(), B.n());
-      updater.append(g, A, B);
-      return extended_qr(g, updater);
-    }
+  if (settled.method == OlsMethod::tall_skinny) {
+    QrUpdater<T> updater(g.runtime(), A.n(), B.n());
+    updater.append(g, A, B);
+    return extended_qr(g, updater);
+  }
   return with_factors(g, A, settled, [&](const auto& factors) {
     factors.apply(g, Side::left, adjoint<T>, B);
     return extended_qr(g, factors, A.tile_shape(), B);

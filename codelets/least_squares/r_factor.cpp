@@ -37,13 +37,14 @@ void ColumnNorms<T>::cpu(const Args& args, In<T> b, Out<real_t<T>> norms) {
   for (index_t j = 0; j < b.cols; ++j) norms(j, 0) = rows > 0 ? euclidean_norm(rows, &b(args.first, j)) : 0;
 }
 
-template struct GatherUpper<float>;
-template struct GatherUpper<double>;
-template struct UnitCondition<float>;
-template struct UnitCondition<double>;
-template struct ColumnNorms<float>;
-template struct ColumnNorms<double>;
-template struct ColumnNorms<std::complex<float>>;
-template struct ColumnNorms<std::complex<double>>;
+#define TESELA_INSTANTIATE(T)       \
+  template struct GatherUpper<T>;   \
+  template struct UnitCondition<T>; \
+  template struct ColumnNorms<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -1,5 +1,6 @@
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 
 #include <cmath>
 
@@ -7,6 +8,9 @@ namespace tesela::kernels {
 namespace {
 
 constexpr int threads = 256;
+/// Real numbers in a number of T, in the order of memory.
+template <class T>
+constexpr index_t parts = is_complex<T> ? 2 : 1;
 
 struct Sum {
   template <class T>
@@ -52,29 +56,53 @@ __device__ T norm(const T* x, index_t n, T& largest) {
   return largest > 0 ? largest * sqrt(squares) : largest;
 }
 
+/// Returns the same for a column of real or complex numbers; `largest` is the largest magnitude of a part.
+template <class T>
+__device__ real_t<T> norm_of_column(const T* x, index_t n, real_t<T>& largest) {
+  return norm(reinterpret_cast<const real_t<T>*>(x), parts<T> * n, largest);
+}
+
+/// Returns |x|.
+template <class T>
+__device__ real_t<T> magnitude(T x) {
+  if constexpr (is_complex<T>)
+    return hypot(x.re, x.im);
+  else
+    return fabs(x);
+}
+
 /// Computes one column of R per block: S, the identity to its right, and ||S(:, j)||_1.
 template <class T>
-__global__ void unit_columns(const T* r, index_t ld, index_t n, T* s, T* identity, T* sums) {
+__global__ void unit_columns(const T* r, index_t ld, index_t n, T* s, T* identity, real_t<T>* sums) {
+  using Real = real_t<T>;
   const index_t j = blockIdx.x;
-  T largest = 0;
-  const T length = norm(r + j * ld, j + 1, largest);
+  Real largest = 0;
+  const Real length = norm_of_column(r + j * ld, j + 1, largest);
   // Divided twice, because the norm may overflow although the column does not.
-  const T relative = length > 0 && length <= HUGE_VAL ? length / largest : T(1);
-  T sum = 0;
+  const Real relative = length > 0 && length <= HUGE_VAL ? length / largest : Real(1);
+  const auto scaled = [&](Real part) { return largest > 0 ? part / largest / relative : part; };
+  Real sum = 0;
   for (index_t i = threadIdx.x; i < n; i += threads) {
-    const T x = i > j ? T(0) : largest > 0 ? r[i + j * ld] / largest / relative : r[i + j * ld];
+    T x(0);
+    if (i <= j) {
+      x = r[i + j * ld];
+      if constexpr (is_complex<T>)
+        x = {scaled(x.re), scaled(x.im)};
+      else
+        x = scaled(x);
+    }
     s[i + j * n] = x;
     identity[i + j * n] = i == j ? T(1) : T(0);
-    sum += fabs(x);
+    sum += magnitude(x);
   }
   sum = sum_over_block<Sum>(sum);
   if (threadIdx.x == 0) sums[j] = sum;
 }
 
 template <class T>
-__global__ void column_sums(const T* a, index_t n, T* sums) {
-  T sum = 0;
-  for (index_t i = threadIdx.x; i < n; i += threads) sum += fabs(a[i + blockIdx.x * n]);
+__global__ void column_sums(const T* a, index_t n, real_t<T>* sums) {
+  real_t<T> sum = 0;
+  for (index_t i = threadIdx.x; i < n; i += threads) sum += magnitude(a[i + blockIdx.x * n]);
   sum = sum_over_block<Sum>(sum);
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
@@ -89,9 +117,9 @@ __global__ void product_of_maxima(const T* x, const T* y, index_t n, double* res
 }
 
 template <class T>
-__global__ void column_norms(const T* b, index_t ld, index_t rows, T* norms) {
-  T largest = 0;
-  const T length = norm(b + blockIdx.x * ld, rows, largest);
+__global__ void column_norms(const T* b, index_t ld, index_t rows, real_t<T>* norms) {
+  real_t<T> largest = 0;
+  const real_t<T> length = norm_of_column(b + blockIdx.x * ld, rows, largest);
   if (threadIdx.x == 0) norms[blockIdx.x] = length;
 }
 
@@ -109,8 +137,8 @@ template <class T>
 void GatherUpper<T>::cuda(CudaContext& context, const Args&, Out<T> r, std::span<const In<T>> tiles) {
   index_t first = 0;
   for (const In<T>& tile : tiles) {
-    copy_upper_columns<<<blocks(tile.cols), threads, 0, context.stream()>>>(tile.data, tile.ld, first, r.data, r.ld,
-                                                                            r.rows);
+    copy_upper_columns<<<blocks(tile.cols), threads, 0, context.stream()>>>(device_pointer(tile.data), tile.ld, first,
+                                                                            device_pointer(r.data), r.ld, r.rows);
     first += tile.cols;
   }
 }
@@ -118,24 +146,30 @@ void GatherUpper<T>::cuda(CudaContext& context, const Args&, Out<T> r, std::span
 template <class T>
 void UnitCondition<T>::cuda(CudaContext& context, const Args&, In<T> r, Out<double> condition, Scratch<T> work) {
   const index_t n = r.rows;
-  T *const s = work.data, *const inverse = s + n * n, *const sums = inverse + n * n;
-  unit_columns<<<blocks(n), threads, 0, context.stream()>>>(r.data, r.ld, n, s, inverse, sums);
+  T *const s = work.data, *const inverse = s + n * n;
+  auto* const sums = reinterpret_cast<real_t<T>*>(inverse + n * n);
+  unit_columns<<<blocks(n), threads, 0, context.stream()>>>(device_pointer(r.data), r.ld, n, device_pointer(s),
+                                                            device_pointer(inverse), sums);
   if (!context.check(cublas::trsm(context.cublas(), Op::none, n, n, s, n, inverse, n), "cublas trsm")) return;
-  column_sums<<<blocks(n), threads, 0, context.stream()>>>(inverse, n, sums + n);
+  column_sums<<<blocks(n), threads, 0, context.stream()>>>(device_pointer(inverse), n, sums + n);
   product_of_maxima<<<1, threads, 0, context.stream()>>>(sums, sums + n, n, condition.data);
 }
 
 template <class T>
 void ColumnNorms<T>::cuda(CudaContext& context, const Args& args, In<T> b, Out<real_t<T>> norms) {
   const index_t rows = b.rows > args.first ? b.rows - args.first : 0;
-  column_norms<<<blocks(b.cols), threads, 0, context.stream()>>>(b.data + args.first, b.ld, rows, norms.data);
+  column_norms<<<blocks(b.cols), threads, 0, context.stream()>>>(device_pointer(b.data + args.first), b.ld, rows,
+                                                                 norms.data);
 }
 
-template decltype(GatherUpper<float>::cuda) GatherUpper<float>::cuda;
-template decltype(GatherUpper<double>::cuda) GatherUpper<double>::cuda;
-template decltype(UnitCondition<float>::cuda) UnitCondition<float>::cuda;
-template decltype(UnitCondition<double>::cuda) UnitCondition<double>::cuda;
-template decltype(ColumnNorms<float>::cuda) ColumnNorms<float>::cuda;
-template decltype(ColumnNorms<double>::cuda) ColumnNorms<double>::cuda;
+#define TESELA_INSTANTIATE(T)                                       \
+  template decltype(GatherUpper<T>::cuda) GatherUpper<T>::cuda;     \
+  template decltype(UnitCondition<T>::cuda) UnitCondition<T>::cuda; \
+  template decltype(ColumnNorms<T>::cuda) ColumnNorms<T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

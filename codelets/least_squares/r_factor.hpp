@@ -28,7 +28,7 @@ struct UnitCondition {
   struct Args {};
   static double flops(const Args&, Shape r, Shape, Shape) {
     const auto n = static_cast<double>(r.rows);
-    return n * n * n / 3;
+    return flops_each<T> * n * n * n / 3;
   }
   static void cpu(const Args& args, In<T> r, Out<double> condition, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, In<T> r, Out<double> condition, Scratch<T> work);
@@ -39,7 +39,6 @@ template <class T>
 struct ColumnNorms {
   static constexpr auto name = "column_norms";
   static constexpr std::uint32_t color = 0x937860;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t first = 0;
   };

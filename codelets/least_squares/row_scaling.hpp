@@ -12,7 +12,6 @@ template <class T>
 struct RowSizes {
   static constexpr auto name = "row_sizes";
   static constexpr std::uint32_t color = 0x937860;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {};
   static double flops(const Args&, std::span<const Shape> all) {
     double elements = 0;
@@ -29,7 +28,6 @@ template <class T>
 struct ScaleRows {
   static constexpr auto name = "scale_rows";
   static constexpr std::uint32_t color = 0x937860;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {};
   static double flops(const Args&, Shape, Shape a) { return static_cast<double>(a.rows) * static_cast<double>(a.cols); }
   static void cpu(const Args& args, In<real_t<T>> d, InOut<T> a);

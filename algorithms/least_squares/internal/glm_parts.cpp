@@ -275,8 +275,8 @@ std::optional<TileR<T>> resident_r_if_regular(Graph& g, const QrFactorization<T>
   if (n == 0 || rows < n || !GpuRoom(g.runtime()).holds<T>({rows + n, n})) return std::nullopt;
   TileR<T> kept{ResidentTriangle<T>::of_qr(g, factors), {}, 0};
   kept.norms = kept.triangle.norms(g);
-  for (const T norm : kept.norms)
-    if (!(norm > 0 && norm < std::numeric_limits<T>::max())) return std::nullopt;
+  for (const real_t<T> norm : kept.norms)
+    if (!(norm > 0 && norm < std::numeric_limits<real_t<T>>::max())) return std::nullopt;
   kept.condition = kept.triangle.condition(g, kept.norms);
   if (!clearly_regular(4 * kept.condition, rcond)) return std::nullopt;
   return kept;
@@ -374,17 +374,13 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
                       const HostMatrix<T>&, Shape, const Size&, const FactorProperties&);                           \
   template void divide_rows(HostMatrix<T>&, const std::vector<int>&);                                               \
-  template HostMatrix<T> with_rows_at(HostMatrix<T>, const std::vector<index_t>&);
+  template HostMatrix<T> with_rows_at(HostMatrix<T>, const std::vector<index_t>&);                                  \
+  template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double);                \
+  template SolvedTriangle<T> solve_triangle(Graph&, const TileR<T>&, HostMatrix<T>);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)                                                                        \
-  template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double); \
-  template SolvedTriangle<T> solve_triangle(Graph&, const TileR<T>&, HostMatrix<T>);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

@@ -73,7 +73,7 @@ struct SolvedTriangle {
 template <class T>
 SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right, bool regular, double rcond);
 
-/// A's R in its tiles, for real numbers.
+/// A's R in its tiles.
 template <class T>
 struct TileR {
   ResidentTriangle<T> triangle;

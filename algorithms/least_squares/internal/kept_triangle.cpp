@@ -66,7 +66,7 @@ template <class T>
 void ResidentTriangle<T>::solve_normal(Graph& g, HostMatrix<T>& X) const {
   if (X.size() == 0) return;
   const TileMatrix<T> x = one_tile(g, X, "X");
-  insert_solve(g, Op::transpose, x(0, 0));
+  insert_solve(g, adjoint<T>, x(0, 0));
   insert_solve(g, Op::none, x(0, 0));
   x.copy_to(X.data(), X.ld());
 }
@@ -77,22 +77,22 @@ HostMatrix<T> ResidentTriangle<T>::product(Graph& g, Op op, const HostMatrix<T>&
 }
 
 template <class T>
-std::vector<T> ResidentTriangle<T>::norms(Graph& g) const {
-  const TileMatrix<T> norms(g.runtime(), r_.n(), 1, {r_.n(), 1}, "norms");
+std::vector<real_t<T>> ResidentTriangle<T>::norms(Graph& g) const {
+  const TileMatrix<real_t<T>> norms(g.runtime(), r_.n(), 1, {r_.n(), 1}, "norms");
   g.insert<ColumnNorms<T>>(on_triangle_device(), {}, r_(0, 0), norms(0, 0));
-  std::vector<T> result(static_cast<std::size_t>(r_.n()));
+  std::vector<real_t<T>> result(static_cast<std::size_t>(r_.n()));
   norms.copy_to(result.data(), r_.n());
   return result;
 }
 
 template <class T>
-double ResidentTriangle<T>::condition(Graph& g, const std::vector<T>& norms) const {
+double ResidentTriangle<T>::condition(Graph& g, const std::vector<real_t<T>>& norms) const {
   const index_t n = r_.n();
   const auto in_units = [&](const HostMatrix<T>& X, bool divided) {
     HostMatrix<T> result(n, vectors);
     for (index_t j = 0; j < vectors; ++j)
       for (index_t i = 0; i < n; ++i) {
-        const T norm = norms[static_cast<std::size_t>(i)];
+        const real_t<T> norm = norms[static_cast<std::size_t>(i)];
         result(i, j) = divided ? X(i, j) / norm : X(i, j) * norm;
       }
     return result;
@@ -102,10 +102,10 @@ double ResidentTriangle<T>::condition(Graph& g, const std::vector<T>& norms) con
   for (int step = 0; step < power_steps; ++step) {
     const TileMatrix<T> x = one_tile(g, in_units(wide, true), "X"), y = one_tile(g, in_units(narrow, false), "Y"),
                         rx(g.runtime(), n, vectors, {n, vectors}, "RX");
-    insert_solve(g, Op::transpose, y(0, 0));
+    insert_solve(g, adjoint<T>, y(0, 0));
     insert_solve(g, Op::none, y(0, 0));
     g.insert<Gemm<T, Out>>(on_triangle_device(), {}, r_(0, 0), x(0, 0), rx(0, 0));
-    g.insert<Gemm<T, Out>>(on_triangle_device(), {.op_a = Op::transpose}, r_(0, 0), rx(0, 0), x(0, 0));
+    g.insert<Gemm<T, Out>>(on_triangle_device(), {.op_a = adjoint<T>}, r_(0, 0), rx(0, 0), x(0, 0));
     y.copy_to(narrow.data(), narrow.ld());
     x.copy_to(wide.data(), wide.ld());
     narrow = in_units(narrow, false);
@@ -159,15 +159,11 @@ double normalize_columns(HostMatrix<T>& X) {
   return most;
 }
 
-#define TESELA_INSTANTIATE(T)                                                 \
-  template class ResidentTriangle<T>;                                         \
-  template TileMatrix<T> one_tile(Graph&, const HostMatrix<T>&, const char*); \
-  template HostMatrix<T> tile_product(Graph&, Op, const TileMatrix<T>&, const HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)                         \
-  template HostMatrix<T> probes<T>(index_t, index_t); \
+#define TESELA_INSTANTIATE(T)                                                                  \
+  template class ResidentTriangle<T>;                                                          \
+  template TileMatrix<T> one_tile(Graph&, const HostMatrix<T>&, const char*);                  \
+  template HostMatrix<T> tile_product(Graph&, Op, const TileMatrix<T>&, const HostMatrix<T>&); \
+  template HostMatrix<T> probes<T>(index_t, index_t);                                          \
   template double normalize_columns(HostMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -18,7 +18,7 @@ class ResidentTriangle {
   /// Inserts tasks that copy R from tiles with zeros below the diagonal into the single tile of `whole`.
   static ResidentTriangle of_tiles(Graph& g, const TileMatrix<T>& R, TileMatrix<T> whole);
 
-  /// Compute X = op(R)^-1 X, and X = (R^T R)^-1 X.
+  /// Compute X = op(R)^-1 X, and X = (R^H R)^-1 X.
   void solve(Graph& g, Op op, HostMatrix<T>& X) const;
   void solve_normal(Graph& g, HostMatrix<T>& X) const;
   /// Inserts X = op(R)^-1 X.
@@ -26,10 +26,10 @@ class ResidentTriangle {
   /// Returns op(R) X.
   HostMatrix<T> product(Graph& g, Op op, const HostMatrix<T>& X) const;
   /// Returns the norms of the columns. The norm of a column that is not finite is not finite or the largest number.
-  std::vector<T> norms(Graph& g) const;
+  std::vector<real_t<T>> norms(Graph& g) const;
   /// Estimates the ratio of the largest to the smallest singular value of R with its columns divided by `norms`, by
-  /// four steps of the power method with R^T R and its inverse on three vectors. NaN or infinite if R is singular.
-  double condition(Graph& g, const std::vector<T>& norms) const;
+  /// four steps of the power method with R^H R and its inverse on three vectors. NaN or infinite if R is singular.
+  double condition(Graph& g, const std::vector<real_t<T>>& norms) const;
 
  private:
   ResidentTriangle(Graph& g, TileMatrix<T> R);

@@ -31,12 +31,13 @@ void add(HostMatrix<T>& x, const HostMatrix<T>& change, T factor = 1) {
 template <class T>
 FirstRows<T> first_rows_in_place(Graph& g, const TileMatrix<T>& B, index_t n) {
   const index_t r = B.n();
-  FirstRows<T> parts{HostMatrix<T>(n, r), std::vector<T>(at(r), T(0))};
-  const TileMatrix<T> c(g.runtime(), n, r, {n, r}, "c"), norms(g.runtime(), r * B.mt(), 1, {r, 1}, "norms");
+  FirstRows<T> parts{HostMatrix<T>(n, r), std::vector<real_t<T>>(at(r))};
+  const TileMatrix<T> c(g.runtime(), n, r, {n, r}, "c");
+  const TileMatrix<real_t<T>> norms(g.runtime(), r * B.mt(), 1, {r, 1}, "norms");
   g.insert<Lacpy<T>>(on_gpu, {}, B(0, 0), c(0, 0));
   for (index_t i = 0; i < B.mt(); ++i) g.insert<ColumnNorms<T>>(on_gpu, {i == 0 ? n : 0}, B(i, 0), norms(i, 0));
   c.copy_to(parts.rows.data(), parts.rows.ld());
-  norms.for_each_tile([&](const Tile<T>& tile, index_t, index_t) {
+  norms.for_each_tile([&](const Tile<real_t<T>>& tile, index_t, index_t) {
     const auto part = tile.read();
     for (index_t k = 0; k < r; ++k) parts.norms_below[at(k)] = std::hypot(parts.norms_below[at(k)], part(k, 0));
   });
@@ -50,9 +51,9 @@ std::vector<int> sizes(const HostMatrix<T>& c, const HostMatrix<T>& D, const std
   for (index_t k = 0; k < c.cols(); ++k) {
     int most = std::numeric_limits<int>::min();
     for (index_t j = 0; j < c.rows(); ++j)
-      if (c(j, k) != T(0)) most = std::max(most, std::ilogb(c(j, k)));
+      if (c(j, k) != T(0)) most = std::max(most, std::ilogb(largest_part(c(j, k))));
     for (index_t i = 0; i < D.rows(); ++i)
-      if (D(i, k) != T(0)) most = std::max(most, std::ilogb(D(i, k)) - of_rows[at(i)]);
+      if (D(i, k) != T(0)) most = std::max(most, std::ilogb(largest_part(D(i, k))) - of_rows[at(i)]);
     if (most != std::numeric_limits<int>::min()) result[at(k)] = most;
   }
   return result;
@@ -60,14 +61,15 @@ std::vector<int> sizes(const HostMatrix<T>& c, const HostMatrix<T>& D, const std
 
 /// Returns the exponent of the largest |c_ij| / norms_j of each row.
 template <class T>
-std::vector<int> sizes_of_rows(const HostMatrix<T>& C, const std::vector<T>& norms) {
-  std::vector<T> most(at(C.rows()), T(0));
+std::vector<int> sizes_of_rows(const HostMatrix<T>& C, const std::vector<real_t<T>>& norms) {
+  std::vector<real_t<T>> most(at(C.rows()));
   for (index_t j = 0; j < C.cols(); ++j) {
-    const T factor = 1 / norms[at(j)];
-    for (index_t i = 0; i < C.rows(); ++i) most[at(i)] = std::max(most[at(i)], std::abs(C(i, j)) * factor);
+    const real_t<T> factor = 1 / norms[at(j)];
+    for (index_t i = 0; i < C.rows(); ++i) most[at(i)] = std::max(most[at(i)], largest_part(C(i, j)) * factor);
   }
   std::vector<int> result;
-  for (const T size : most) result.push_back(std::ilogb(size));  // the exponent of a zero row is far out of range
+  for (const real_t<T> size : most)
+    result.push_back(std::ilogb(size));  // the exponent of a zero row is far out of range
   return result;
 }
 
@@ -81,8 +83,9 @@ template <class T>
 std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactorization<T>& of_a,
                                                         const TileMatrix<T>& B, const HostMatrix<T>& C,
                                                         const HostMatrix<T>& D, double rcond) {
-  constexpr double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-  constexpr int range = std::numeric_limits<T>::max_exponent / 8;
+  using Real = real_t<T>;
+  constexpr double eps = static_cast<double>(std::numeric_limits<Real>::epsilon());
+  constexpr int range = std::numeric_limits<Real>::max_exponent / 8;
   const index_t n = C.cols(), p = C.rows(), r = D.cols();
   if (n == 0 || p == 0 || p > n || r == 0 || B.nt() != 1) return std::nullopt;
   // These transfers overlap with the factorization of A.
@@ -91,26 +94,27 @@ std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactor
   const std::optional<TileR<T>> R = resident_r_if_regular(g, of_a, rcond);
   if (!R || !(R->condition <= largest_condition)) return std::nullopt;
   std::vector<int> units;
-  for (const T norm : R->norms) units.push_back(std::ilogb(norm));
+  for (const Real norm : R->norms) units.push_back(std::ilogb(norm));
   const std::vector<int> of_rows = sizes_of_rows(C, R->norms);
   if (!moderate(units, range) || !moderate(of_rows, range)) return std::nullopt;
 
-  // Scale C^T, c and d to sizes near 1.
-  HostMatrix<T> factors(p, 1), c(n, r), d(p, r);
-  for (index_t i = 0; i < p; ++i) factors(i, 0) = std::ldexp(T(1), -of_rows[at(i)]);
-  const TileMatrix<T> row_factors = one_tile(g, factors, "factors");
+  // Scale C^H, c and d to sizes near 1.
+  HostMatrix<Real> factors(p, 1);
+  HostMatrix<T> c(n, r), d(p, r);
+  for (index_t i = 0; i < p; ++i) factors(i, 0) = std::ldexp(Real(1), -of_rows[at(i)]);
+  const TileMatrix<Real> row_factors = one_tile(g, factors, "factors");
   g.insert<ScaleRows<T>>(on_gpu, {}, row_factors(0, 0), rows(0, 0));
-  rearrange(g, rows, {.op = Op::transpose}, Ct);
+  rearrange(g, rows, {.op = adjoint<T>}, Ct);
   g.insert<Lacpy<T>>(on_gpu, {}, Ct(0, 0), K(0, 0));
-  R->triangle.insert_solve(g, Op::transpose, K(0, 0));
-  rearrange(g, K, {.op = Op::transpose}, rows);
+  R->triangle.insert_solve(g, adjoint<T>, K(0, 0));
+  rearrange(g, K, {.op = adjoint<T>}, rows);
   const SeminormalRows<T> system(g, rows, 0);
 
   const FirstRows<T> b = first_rows_in_place(g, B, n);
   const std::vector<int> of_x = sizes(b.rows, D, of_rows);
   for (index_t k = 0; k < r; ++k) {
-    for (index_t j = 0; j < n; ++j) c(j, k) = std::ldexp(b.rows(j, k), -of_x[at(k)]);
-    for (index_t i = 0; i < p; ++i) d(i, k) = std::ldexp(D(i, k), -of_x[at(k)] - of_rows[at(i)]);
+    for (index_t j = 0; j < n; ++j) c(j, k) = times_power_of_two(b.rows(j, k), -of_x[at(k)]);
+    for (index_t i = 0; i < p; ++i) d(i, k) = times_power_of_two(D(i, k), -of_x[at(k)] - of_rows[at(i)]);
   }
   HostMatrix<T> left = tile_product(g, Op::none, rows, c);
   for (index_t k = 0; k < left.size(); ++k) left.data()[k] = d.data()[k] - left.data()[k];
@@ -122,7 +126,7 @@ std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactor
   // Rounding errors of a large R^-1 c remain in constraints on a small x. The errors of corrections are relative to
   // their own size.
   const auto what_is_left = [&] {
-    left = tile_product(g, Op::transpose, Ct, x);
+    left = tile_product(g, adjoint<T>, Ct, x);
     for (index_t k = 0; k < left.size(); ++k) left.data()[k] = d.data()[k] - left.data()[k];
   };
   what_is_left();
@@ -134,10 +138,10 @@ std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactor
     what_is_left();
   }
 
-  // R^T (c - R x) = C^T lambda, and C x = d.
+  // R^H (c - R x) = C^H lambda, and C x = d.
   HostMatrix<T> rest = R->triangle.product(g, Op::none, x);
   for (index_t k = 0; k < rest.size(); ++k) rest.data()[k] = c.data()[k] - rest.data()[k];
-  HostMatrix<T> gradient = R->triangle.product(g, Op::transpose, rest);
+  HostMatrix<T> gradient = R->triangle.product(g, adjoint<T>, rest);
   add(gradient, tile_product(g, Op::none, Ct, w->L));
   ConstrainedLeastSquares<T> answer;
   const double most = static_cast<double>(std::max(n, p)), rounding = 10 * most * eps;
@@ -145,18 +149,18 @@ std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactor
   for (index_t k = 0; k < r; ++k) {
     double size = 0, of_c = 0, of_x_k = 0;
     for (index_t j = 0; j < n; ++j) {
-      const double unknown = static_cast<double>(R->norms[at(j)]) * std::abs(static_cast<double>(x(j, k)));
+      const double unknown = static_cast<double>(R->norms[at(j)]) * static_cast<double>(std::abs(x(j, k)));
       size += unknown;
       of_x_k = std::hypot(of_x_k, unknown);
-      of_c = std::hypot(of_c, static_cast<double>(c(j, k)));
+      of_c = std::hypot(of_c, static_cast<double>(std::abs(c(j, k))));
     }
     for (index_t j = 0; j < n; ++j)
-      if (!(std::abs(static_cast<double>(gradient(j, k))) <=
+      if (!(static_cast<double>(std::abs(gradient(j, k))) <=
             10 * std::sqrt(most) * eps * static_cast<double>(R->norms[at(j)]) * (size + of_c)))
         return std::nullopt;
     for (index_t i = 0; i < p; ++i) {
-      const double data = of_x_k + std::abs(static_cast<double>(d(i, k))),
-                   off = std::abs(static_cast<double>(left(i, k)));
+      const double data = of_x_k + static_cast<double>(std::abs(d(i, k))),
+                   off = static_cast<double>(std::abs(left(i, k)));
       if (!(off <= rounding * data)) return std::nullopt;
       if (data > 0) answer.constraint_error.error = std::max(answer.constraint_error.error, off / data);
     }
@@ -169,7 +173,7 @@ std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactor
   answer.condition = R->condition;
   answer.distances.assign(at(r), 0);
   for (index_t k = 0; k < r; ++k)
-    for (index_t j = 0; j < n; ++j) x(j, k) = std::ldexp(x(j, k), of_x[at(k)]);
+    for (index_t j = 0; j < n; ++j) x(j, k) = times_power_of_two(x(j, k), of_x[at(k)]);
   if (!all_finite(x)) return std::nullopt;
   answer.X = std::move(x);
   answer.multipliers = HostMatrix<T>::zeros(p, r);
@@ -179,12 +183,13 @@ std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactor
   return answer;
 }
 
-template std::optional<ConstrainedLeastSquares<float>> lse_on_device(Graph&, const QrFactorization<float>&,
-                                                                     const TileMatrix<float>&, const HostMatrix<float>&,
-                                                                     const HostMatrix<float>&, double);
-template std::optional<ConstrainedLeastSquares<double>> lse_on_device(Graph&, const QrFactorization<double>&,
-                                                                      const TileMatrix<double>&,
-                                                                      const HostMatrix<double>&,
-                                                                      const HostMatrix<double>&, double);
+#define TESELA_INSTANTIATE(T)                                       \
+  template std::optional<ConstrainedLeastSquares<T>> lse_on_device( \
+      Graph&, const QrFactorization<T>&, const TileMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, double);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

@@ -68,9 +68,9 @@ std::vector<int> unknown_units(const HostMatrix<T>& R, const HostMatrix<T>& C);
 template <class T>
 HostMatrix<T> equilibrated(const HostMatrix<T>& C);
 
-/// Runs lse on A's factorization in its tiles: R in one tile row, m >= n, and B holds Q^T B = [c; .]. w is the smallest
-/// change of c with which x = R^-1 (c + w) satisfies C x = d: K^T w = d - K^T c with K = R^-T C^T. Multipliers come
-/// from K^T K as in SeminormalRows. Returns nothing, and changes nothing, if R (columns of unit norm) or K is not
+/// Runs lse on A's factorization in its tiles: R in one tile row, m >= n, and B holds Q^H B = [c; .]. w is the smallest
+/// change of c with which x = R^-1 (c + w) satisfies C x = d: K^H w = d - K^H c with K = R^-H C^H. Multipliers come
+/// from K^H K as in SeminormalRows. Returns nothing, and changes nothing, if R (columns of unit norm) or K is not
 /// certainly well conditioned, or if the result is less accurate than lse() requires.
 template <class T>
 std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactorization<T>& of_a,

@@ -21,7 +21,7 @@ constexpr index_t largest_kept_r = 4096;
 /// Returns the largest ||C - R X|| / (||R||_F ||X|| + ||C||) of all columns, from the norms of the columns of R, X, C
 /// and C - R X.
 template <class T>
-Measured triangle_error(Shape a, const TileMatrix<T>& r_norms, const TileMatrix<T>& norms) {
+Measured triangle_error(Shape a, const TileMatrix<real_t<T>>& r_norms, const TileMatrix<real_t<T>>& norms) {
   typename NormalResidual<T>::Result errors;
   double of_r = 0;
   const auto columns = r_norms(0, 0).read();
@@ -40,6 +40,7 @@ Measured triangle_error(Shape a, const TileMatrix<T>& r_norms, const TileMatrix<
 
 template <class T>
 std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, double rcond) {
+  using Real = real_t<T>;
   const index_t n = A.n(), r = B.n();
   // R is gathered from whole columns of tiles, and inverted for its condition.
   const GpuRoom room(g.runtime());
@@ -47,7 +48,8 @@ std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, c
   if (g.runtime().gpus() == 0 || n > largest_kept_r || std::min(A.m(), A.tile_shape().mb) < n || B.nt() != 1)
     return std::nullopt;
   const TileMatrix<T> R(g.runtime(), n, n, {n, n}, "R"), C(g.runtime(), n, r, {n, r}, "C"),
-      X(g.runtime(), n, r, {n, r}, "X"), norms(g.runtime(), r * B.mt(), 1, {r, 1}, "norms"),
+      X(g.runtime(), n, r, {n, r}, "X");
+  const TileMatrix<Real> norms(g.runtime(), r * B.mt(), 1, {r, 1}, "norms"),
       r_norms(g.runtime(), n, 1, {n, 1}, "norms"), measured(g.runtime(), 3 * r, 1, {r, 1}, "norms");
   const TileMatrix<double> condition(g.runtime(), 1, 1, {1, 1}, "condition");
   std::vector<Tile<T>> row;
@@ -71,11 +73,11 @@ std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, c
   result.rank = n;
   result.X = HostMatrix<T>(n, r);
   X.copy_to(result.X.data(), result.X.ld());
-  result.residual_norms.assign(static_cast<std::size_t>(r), T(0));
-  norms.for_each_tile([&](Tile<T> tile, index_t, index_t) {
+  result.residual_norms.assign(static_cast<std::size_t>(r), Real(0));
+  norms.for_each_tile([&](Tile<Real> tile, index_t, index_t) {
     const auto part = tile.read();
     for (index_t j = 0; j < r; ++j) {
-      T& norm = result.residual_norms[static_cast<std::size_t>(j)];
+      Real& norm = result.residual_norms[static_cast<std::size_t>(j)];
       norm = std::hypot(norm, part(j, 0));
     }
   });
@@ -85,9 +87,12 @@ std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, c
   return result;
 }
 
-template std::optional<LeastSquares<float>> ols_on_device(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                                          double);
-template std::optional<LeastSquares<double>> ols_on_device(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                                           double);
+#define TESELA_INSTANTIATE(T) \
+  template std::optional<LeastSquares<T>> ols_on_device(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, double);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::detail

@@ -72,16 +72,16 @@ HostMatrix<T> part(const HostMatrix<T>& X, index_t row, index_t column, index_t 
 template <class T>
 SeminormalRows<T>::SeminormalRows(Graph& g, const TileMatrix<T>& B, index_t first)
     : b_(B), first_(first), q_(B.m() - first), factored_(g.runtime(), q_, q_, factored_tile(g.runtime(), q_), "G") {
-  if (is_complex<T> || g.runtime().gpus() == 0) {
+  if (g.runtime().gpus() == 0) {
     insert_gram(g, B, first, factored_);
     factor_.emplace(cholesky(g, factored_));
     return;
   }
-  if constexpr (!is_complex<T>) factor_in_place(g, B, first);
+  factor_in_place(g, B, first);
 }
 
 template <class T>
-void SeminormalRows<T>::factor_in_place(Graph& g, const TileMatrix<T>& B, index_t first) requires(!is_complex<T>) {
+void SeminormalRows<T>::factor_in_place(Graph& g, const TileMatrix<T>& B, index_t first) {
   const auto forget = [&](const Tile<T>& tile, index_t, index_t) { g.forget(tile); };
   gram_.emplace(g.runtime(), q_, q_, gram_tile(g.runtime(), q_), "G");
   insert_gram(g, B, first, *gram_);
@@ -95,8 +95,7 @@ void SeminormalRows<T>::factor_in_place(Graph& g, const TileMatrix<T>& B, index_
 
 template <class T>
 void SeminormalRows<T>::solve_normal(Graph& g, HostMatrix<T>& X) const {
-  if constexpr (!is_complex<T>)
-    if (triangle_) return triangle_->solve_normal(g, X);
+  if (triangle_) return triangle_->solve_normal(g, X);
   const TileMatrix<T> x(g.runtime(), X.rows(), X.cols(), {factored_.tile_shape().mb, X.cols()}, "X");
   x.copy_from(X.data(), X.ld());
   factor_->solve(g, x);
@@ -105,8 +104,7 @@ void SeminormalRows<T>::solve_normal(Graph& g, HostMatrix<T>& X) const {
 
 template <class T>
 std::vector<real_t<T>> SeminormalRows<T>::norms(Graph& g) const {
-  if constexpr (!is_complex<T>)
-    if (triangle_) return triangle_->norms(g);
+  if (triangle_) return triangle_->norms(g);
   return norms_of_columns(g, factored_);
 }
 

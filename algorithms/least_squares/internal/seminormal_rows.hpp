@@ -35,7 +35,7 @@ class SeminormalRows {
 
  private:
   /// Factors B2 B2^H on GPUs, where its R stays.
-  void factor_in_place(Graph& g, const TileMatrix<T>& B, index_t first) requires(!is_complex<T>);
+  void factor_in_place(Graph& g, const TileMatrix<T>& B, index_t first);
   void solve_normal(Graph& g, HostMatrix<T>& X) const;
   std::vector<real_t<T>> norms(Graph& g) const;  ///< of the columns of R
   /// Return B^H [0; X] and B X.
@@ -47,7 +47,7 @@ class SeminormalRows {
   TileMatrix<T> factored_;             // B2 B2^H, later R
   std::optional<TileMatrix<T>> gram_;  // with GPUs: B2 B2^H before the factorization
   std::optional<CholeskyFactorization<T>> factor_;
-  std::optional<ResidentTriangle<T>> triangle_;  // with GPUs, for real numbers
+  std::optional<ResidentTriangle<T>> triangle_;  // with GPUs
 };
 
 }  // namespace tesela::detail

@@ -1,5 +1,6 @@
 #include "tests/support/number_types.hpp"
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
+#include <tesela/algorithms/least_squares/internal/lse_parts.hpp>
 
 // Least squares with constraints of real and complex numbers: one body for four types. LAPACK's gglse is the reference.
 
@@ -55,14 +56,9 @@ Problem<T> of_shape(index_t m, index_t n, index_t p, index_t r = 2) {
   return {uniform<T>(m, n, 1), uniform<T>(m, r, 2), uniform<T>(p, n, 3), uniform<T>(p, r, 4)};
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("constrained problems of every shape agree with gglse in every type", "", float, double,
-                   std::complex<float>, std::complex<double>) {
-  using T = TestType;
-  const auto [m, n, p] = GENERATE(table<index_t, index_t, index_t>(
-      {{1, 1, 1}, {5, 3, 1}, {64, 7, 3}, {64, 64, 7}, {200, 33, 20}, {40, 64, 31}, {130, 40, 40}, {90, 24, 0}}));
-  const TileShape tile = GENERATE(TileShape{0, 0}, TileShape{16, 16}, TileShape{100, 7});
+/// Requires the solution of gglse and its optimality.
+template <class T>
+void require_gglse(index_t m, index_t n, index_t p, TileShape tile) {
   CAPTURE(m, n, p, tile.mb);
   const Problem<T> problem = of_shape<T>(m, n, p);
   const Answer<T> answer = problem.solve(tile);
@@ -73,6 +69,42 @@ TEMPLATE_TEST_CASE("constrained problems of every shape agree with gglse in ever
   CHECK(apart(answer.X, problem.by_gglse()) <=
         1e4 * eps<T> * answer.condition * answer.constraint_condition * size_of(answer.X));
   problem.require_optimal(answer);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("constrained problems of every shape agree with gglse in every type", "", float, double,
+                   std::complex<float>, std::complex<double>) {
+  const auto [m, n, p] = GENERATE(table<index_t, index_t, index_t>(
+      {{1, 1, 1}, {5, 3, 1}, {64, 7, 3}, {64, 64, 7}, {200, 33, 20}, {40, 64, 31}, {130, 40, 40}, {90, 24, 0}}));
+  const TileShape tile = GENERATE(TileShape{0, 0}, TileShape{16, 16}, TileShape{100, 7});
+  require_gglse<TestType>(m, n, p, tile);
+}
+
+TEMPLATE_TEST_CASE("constrained problems agree with gglse on a GPU", "[gpu][sanitize]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  test::require_gpu();
+  for (const auto& [m, n, p] : {std::array<index_t, 3>{200, 33, 7}, {600, 12, 5}, {40, 64, 31}, {300, 64, 64}})
+    require_gglse<TestType>(m, n, p, ols_tile(runtime(), OlsMethod::tiles, {m, n}));
+}
+
+TEMPLATE_TEST_CASE("constraints on a triangle in tiles, which GPUs use, are met on any workers in every type", "",
+                   float, double, std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  for (const auto& [m, n, p] : {std::array<index_t, 3>{5, 3, 1}, {200, 33, 7}, {300, 70, 40}}) {
+    CAPTURE(m, n, p);
+    const Problem<T> problem = of_shape<T>(m, n, p);
+    const TileMatrix<T> A(runtime(), m, n, {m, 16}), B(runtime(), m, 2, {m, 2});
+    A.copy_from(problem.a.data(), problem.a.ld());
+    B.copy_from(problem.b.data(), problem.b.ld());
+    Graph g(runtime());
+    const QrFactorization<T> factors = qr(g, A);
+    factors.apply(g, Side::left, adjoint<T>, B);
+    const auto answer = detail::lse_on_device(g, factors, B, problem.c, problem.d, 1e-5);
+    REQUIRE(answer);
+    CHECK(apart(answer->X, problem.by_gglse()) <= 1e4 * eps<T> * size_of(answer->X));
+    problem.require_optimal(*answer);
+  }
 }
 
 TEMPLATE_TEST_CASE("redundant rows of C are dropped and contradictions found in every type", "", float, double,

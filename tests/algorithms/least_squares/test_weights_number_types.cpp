@@ -43,20 +43,15 @@ HostMatrix<T> rows_from(const HostMatrix<T>& a, index_t first, index_t count) {
   return filled<T>({count, a.cols()}, [&](index_t i, index_t j) { return a(first + i, j); });
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("weighted problems of any shape and rank agree with gelsd in every type", "", float, double,
-                   std::complex<float>, std::complex<double>) {
-  using T = TestType;
-  const auto [m, n, rank] = GENERATE(table<index_t, index_t, index_t>(
-      {{1, 1, 1}, {9, 4, 4}, {4, 9, 4}, {70, 20, 20}, {33, 20, 7}, {300, 5, 5}, {90, 40, 13}}));
-  const double spread = GENERATE(0.1, 1.0);  // one class of weights, several classes
-  const TileShape tile = GENERATE(TileShape{0, 0}, TileShape{16, 16}, TileShape{7, 30});
-  CAPTURE(m, n, rank, spread, tile.mb);
+/// Requires the solution of a problem of this rank and the norms of its residuals.
+template <class T>
+void require_gelsd(index_t m, index_t n, index_t rank, double spread, TileShape tile,
+                   OlsMethod method = OlsMethod::automatic) {
+  CAPTURE(m, n, rank, spread, tile.mb, static_cast<int>(method));
   const HostMatrix<T> a = of_values<T>(m, n, kernels::spectrum(rank, 4)), b = uniform<T>(m, 3, 8);
   const Weights<T> w = weights<T>(m, spread);
   const double rcond = 1e-4;
-  const LeastSquares<T> answer = solve(a, b, w, tile, {.rcond = rcond});
+  const LeastSquares<T> answer = solve(a, b, w, tile, {.method = method, .rcond = rcond});
   const HostMatrix<T> of_a = scaled(a, w), of_b = scaled(b, w);
   const Gelsd<T> expected = gelsd(of_a, of_b, rcond);
   REQUIRE(answer.status == (rank < std::min(m, n) ? SolveStatus::rank_deficient : SolveStatus::ok));
@@ -67,6 +62,27 @@ TEMPLATE_TEST_CASE("weighted problems of any shape and rank agree with gelsd in 
   for (index_t k = 0; k < 3; ++k)
     CHECK(std::abs(static_cast<double>(answer.residual_norms[static_cast<std::size_t>(k)] -
                                        blas::nrm2(m, &rest(0, k)))) <= 1e3 * eps<T> * size_of(of_b));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("weighted problems of any shape and rank agree with gelsd in every type", "", float, double,
+                   std::complex<float>, std::complex<double>) {
+  const auto [m, n, rank] = GENERATE(table<index_t, index_t, index_t>(
+      {{1, 1, 1}, {9, 4, 4}, {4, 9, 4}, {70, 20, 20}, {33, 20, 7}, {300, 5, 5}, {90, 40, 13}}));
+  const double spread = GENERATE(0.1, 1.0);  // one class of weights, several classes
+  const TileShape tile = GENERATE(TileShape{0, 0}, TileShape{16, 16}, TileShape{7, 30});
+  require_gelsd<TestType>(m, n, rank, spread, tile);
+  if (tile.mb > 0) require_gelsd<TestType>(m, n, rank, spread, tile, OlsMethod::tall_skinny);
+}
+
+TEMPLATE_TEST_CASE("weighted problems agree with gelsd on a GPU", "[gpu][sanitize]", float, double, std::complex<float>,
+                   std::complex<double>) {
+  test::require_gpu();
+  const double spread = GENERATE(0.1, 1.0);
+  for (const auto& [m, n, rank] : {std::array<index_t, 3>{900, 12, 12}, {300, 40, 40}, {90, 40, 13}})
+    for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles})
+      require_gelsd<TestType>(m, n, rank, spread, {450, n}, method);
 }
 
 TEMPLATE_TEST_CASE("rows of enormous weights become constraints in every type", "", float, double, std::complex<float>,
