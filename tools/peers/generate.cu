@@ -51,7 +51,8 @@ void generate(T* a, index_t rows, index_t cols, Generator<T> generator) {
 template <class T>
 void generate(const TridiagonalRow<T*>& bands, index_t batch, bool in_rows, TridiagonalGenerator<T> generator) {
   if (generator.n == 0 || batch == 0) return;
-  run_generator([&] { generate_bands_kernel<<<4096, 256>>>(bands, batch, in_rows, generator); });
+  const TridiagonalRow<device_t<T>*> on{device_pointer(bands.dl), device_pointer(bands.d), device_pointer(bands.du)};
+  run_generator([&] { generate_bands_kernel<<<4096, 256>>>(on, batch, in_rows, on_device(generator)); });
 }
 
 template void generate(float*, index_t, index_t, Generator<float>);
@@ -60,5 +61,9 @@ template void generate(std::complex<float>*, index_t, index_t, Generator<std::co
 template void generate(std::complex<double>*, index_t, index_t, Generator<std::complex<double>>);
 template void generate(const TridiagonalRow<float*>&, index_t, bool, TridiagonalGenerator<float>);
 template void generate(const TridiagonalRow<double*>&, index_t, bool, TridiagonalGenerator<double>);
+template void generate(const TridiagonalRow<std::complex<float>*>&, index_t, bool,
+                       TridiagonalGenerator<std::complex<float>>);
+template void generate(const TridiagonalRow<std::complex<double>*>&, index_t, bool,
+                       TridiagonalGenerator<std::complex<double>>);
 
 }  // namespace tesela::bench

@@ -34,6 +34,24 @@ void check(std::vector<std::string> arguments, double flops, std::size_t peers) 
 }
 
 constexpr double cube = 150.0 * 150 * 150;
+/// Operations of least squares with 300 rows and 8 right-hand sides.
+constexpr double least_squares = 4 * (10 * cube / 3 + 32.0 * 300 * 150);
+
+/// Runs a benchmark of tridiagonal systems and checks that every result is correct.
+void check_tridiagonal(const Words& arguments, std::size_t peers) {
+  const TemporaryFolder folder;
+  for (const char* precision : {"c", "z"}) {
+    CAPTURE(arguments, precision);
+    const Outcome run = run_tesela(Words{"bench", "tridiag", "--solves", "2", "--repeat", "2", "--out", folder.path(),
+                                         "--json", "-", "--precision", precision} +
+                                   arguments);
+    CAPTURE(run.err);
+    REQUIRE(run.code == 0);
+    const auto report = nlohmann::json::parse(run.out);
+    CHECK(report["checks"].size() == peers);
+    for (const auto& [name, error] : report["checks"].items()) CHECK((error > 0 && error <= 1));
+  }
+}
 
 }  // namespace
 
@@ -43,6 +61,11 @@ TEST_CASE("benchmarks of complex numbers count four operations for one, on cores
   check({"lu", "--ncuda", "0", "--pivot", "tournament"}, 8 * cube / 3, 2);
   check({"qr", "--ncuda", "0"}, 16 * cube / 3, 2);
   check({"eig", "--ncuda", "0", "--jobs", "values"}, 16 * cube / 3, 2);
+  check({"ols", "--ncuda", "0", "--m", "300", "--peers", "tesela,tall-skinny,lapack"}, least_squares, 3);
+  check_tridiagonal({"--ncuda", "0", "--n", "1000"}, 3);
+  check_tridiagonal({"--ncuda", "0", "--n", "100", "--batch", "50", "--peers", "tesela,tesela-rows,lapack"}, 3);
+  CHECK(run_tesela({"bench", "tridiag", "--ncuda", "0", "--precision", "z", "--peers", "refined"}).code == 2);
+  CHECK(run_tesela({"bench", "ols", "--ncuda", "0", "--precision", "z", "--peers", "givens"}).code == 2);
   CHECK(run_tesela({"bench", "qr", "--ncuda", "0", "--precision", "z", "--methods", "givens-chain"}).code == 2);
   CHECK(run_tesela({"bench", "gemm", "--ncuda", "0", "--precision", "z", "--kernel", "int8"}).code == 2);
 }
@@ -54,7 +77,10 @@ TEST_CASE("benchmarks of complex numbers compare with cuBLAS and cuSOLVER", "[gp
     check({"cholesky", "--data", data}, 4 * cube / 3, 2);
     check({"lu", "--data", data, "--pivot", "tournament"}, 8 * cube / 3, 2);
     check({"qr", "--data", data}, 16 * cube / 3, 2);
+    check({"ols", "--data", data, "--m", "300", "--peers", "tesela,tall-skinny,cusolver"}, least_squares, 3);
   }
+  check_tridiagonal({"--n", "100000"}, 3);
+  check_tridiagonal({"--n", "100", "--batch", "600"}, 6);
   check({"gemm", "--peers", "tesela,cublasxt"}, 8 * cube, 2);
   check({"eig", "--jobs", "vectors"}, 56 * cube / 3, 2);
 }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tesela::bench {
 namespace {
 
@@ -20,6 +22,10 @@ struct OlsBenchOptions : FactorOptions {
 void settle_options(OlsBenchOptions& o) {
   for (const index_t m : o.m) require(m >= o.n, "bench ols", "--m", m, " is less than n");
   cli::require_known("bench ols", o.method, o.tile);
+  const std::vector<std::string> complex = peer_names(cli::ols_table<std::complex<double>>());
+  for (const std::string& peer : o.peers)
+    require(!o.common.complex() || std::find(complex.begin(), complex.end(), peer) != complex.end(), "bench ols",
+            "--peers", peer, " has no complex numbers");
   o.method.name = "auto";
   settle_automatic(o.method);
   o.resolve("ols");
@@ -37,10 +43,12 @@ void run(OlsBenchOptions o) {
     const auto peers = make_peers(o.peers, o.method.name, cli::ols_table<T>(), problem);
     const Case row{fmt::format("{} x {}, {} rhs", m, o.n, o.rhs), m,      o.n,      o.rhs,
                    fmt::format("{}x{}", tile.mb, tile.nb),        o.data, "GFLOP/s"};
-    const double flops = ols_flops(problem.shape, o.rhs);
+    const double flops = flops_each<T> * ols_flops(problem.shape, o.rhs);
     report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return flops / seconds * 1e-9; });
   }
-  report.note("rates by 2 m n^2 - 2 n^3 / 3 + 4 m n rhs; tesela also estimates the condition and decides the rank");
+  report.note(fmt::format(
+      "rates by {}2 m n^2 - 2 n^3 / 3 + 4 m n rhs; tesela also estimates the condition and decides the rank",
+      is_complex<T> ? "4 times " : ""));
   if (o.on_device())
     report.note("A and B on the devices, put back before each run outside the time");
   else if (runtime.gpus() > 0)
@@ -52,15 +60,14 @@ const cli::Command ols_command(
     cli::Command::Group::bench, "ols", "least squares as a task graph against LAPACK and cuSOLVER", [](cli::App& app) {
       auto o = std::make_shared<OlsBenchOptions>();
       o->common.repeat = 5;
-      o->add_to(app, "ols", {.streams = 2});
+      o->add_to(app, "ols", {.complex = true, .streams = 2});
       app.add_option("-m,--m", o->m, "rows of A; several: one case each")->delimiter(',')->capture_default_str();
       app.add_option("-n,--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
       app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive())->capture_default_str();
       cli::add_tile(app, o->tile, "MB or MBxNB");
       add_to(app, o->method);
       o->add_peers(app, peer_names(cli::ols_table<double>()));
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
     });
 
 }  // namespace

@@ -60,6 +60,8 @@ void settle_options(TridiagOptions& o) {
     if (contains(cusparse_single, peer) && o.batch > 1) refuse(peer, "solves one system: use --batch 1");
     if (contains(cusparse_batch, peer) && o.batch == 1) refuse(peer, "solves batches: use --batch");
     if (contains(reductions, peer) && o.batch == 1) refuse(peer, "solves small systems here: use --batch");
+    if (o.common.complex() && (contains(reductions, peer) || contains(refinements, peer)))
+      refuse(peer, "has no complex numbers");
     if (peer == "mixed" && o.common.precision == "s") refuse(peer, "refines to double precision: use --precision d");
   }
   for (const index_t n : o.n) {
@@ -223,7 +225,7 @@ const cli::Command tridiag_command(
     [](cli::App& app) {
       auto o = std::make_shared<TridiagOptions>();
       o->common.repeat = 9;
-      o->add_to(app, "tridiag");
+      o->add_to(app, "tridiag", {.complex = true});
       app.add_option("-n,--n", o->n, "equations of a system; several: one case each")->delimiter(',');
       app.add_option("--batch", o->batch, "systems")->transform(cli::positive())->capture_default_str();
       app.add_option("--tiles", o->tiles, "of the rows of one system, of the systems of a batch (default: what suits)")
@@ -239,8 +241,7 @@ const cli::Command tridiag_command(
       app.add_option("--data", o->data,
                      "host: transfers are timed; device: everything stays on the GPUs (default with one)")
           ->check(cli::one_of({"host", "device"}));
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
     });
 
 }  // namespace

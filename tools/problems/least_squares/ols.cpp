@@ -148,13 +148,12 @@ template <class T>
 OlsSolver<T> by_graph(OlsProblem<T>& p, const std::string& name) {
   const OlsOptions options = p.options(name);
   const auto solve = [options](Graph& g, const auto& A, const auto& B) {
-    if constexpr (!is_complex<T>)
-      if (is_simulated() && options.method == OlsMethod::tall_skinny) {
-        QrUpdater<T> rows(g.runtime(), A.n(), B.n());  // the rest depends on R's values, and is short
-        rows.append(g, A, B);
-        g.wait();
-        return LeastSquares<T>{};
-      }
+    if (is_simulated() && options.method == OlsMethod::tall_skinny) {
+      QrUpdater<T> rows(g.runtime(), A.n(), B.n());  // the rest depends on R's values, and is short
+      rows.append(g, A, B);
+      g.wait();
+      return LeastSquares<T>{};
+    }
     return ols(g, A, B, options);
   };
   return graph_solver<LeastSquares<T>>(p, options, solve,
@@ -281,9 +280,8 @@ std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table() {
   std::vector<Row> rows = ols_rows<T>(by_graph<T>);
   rows.push_back({"gelsd", "LAPACK's, by singular values, any rank", Place::cores, by_gelsd<T>});
   rows.push_back({"lapack", "gels, full rank only", Place::cores, by_gels<T>});
-  if constexpr (!is_complex<T>)
-    add_cusolver(rows, "cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed",
-                 [](auto& p) { return by_cusolver(p); });
+  add_cusolver(rows, "cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed",
+               [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 

@@ -4,6 +4,7 @@
 
 #include "tools/peers/cusparse.hpp"
 #include "tools/peers/device.hpp"
+#include <tesela/codelets/support/internal/cublas.hpp>
 
 namespace tesela::bench {
 
@@ -57,8 +58,9 @@ void call(const std::string& name, const TridiagCase& what, const DeviceSystems<
   using F = CusparseGtsv<T>;
   const cusparseHandle_t handle = arrays.stream().handle;
   const int n = static_cast<int>(what.n), batch = static_cast<int>(what.batch);
-  const auto [dl, d, du] = arrays.bands(copy);
-  T* const b = arrays.b(copy);
+  const TridiagonalRow<T*> bands = arrays.bands(copy);
+  auto *const dl = cublas::numbers(bands.dl), *const d = cublas::numbers(bands.d),
+              *const du = cublas::numbers(bands.du), *const b = cublas::numbers(arrays.b(copy));
   if (name == "gtsv2")
     check(bytes != nullptr ? F::solve_bytes(handle, n, 1, dl, d, du, b, n, bytes)
                            : F::solve(handle, n, 1, dl, d, du, b, n, work),
@@ -113,6 +115,8 @@ TridiagSolver<T> by_cusparse(TridiagProblem<T>& p, const std::string& name) {
 
 template TridiagSolver<float> by_cusparse(TridiagProblem<float>&, const std::string&);
 template TridiagSolver<double> by_cusparse(TridiagProblem<double>&, const std::string&);
+template TridiagSolver<std::complex<float>> by_cusparse(TridiagProblem<std::complex<float>>&, const std::string&);
+template TridiagSolver<std::complex<double>> by_cusparse(TridiagProblem<std::complex<double>>&, const std::string&);
 
 }  // namespace tesela::bench
 

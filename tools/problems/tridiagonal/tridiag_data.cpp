@@ -50,5 +50,7 @@ double TridiagData<T>::residual(SystemsIn systems, const T* x) const {
 
 template class TridiagData<float>;
 template class TridiagData<double>;
+template class TridiagData<std::complex<float>>;
+template class TridiagData<std::complex<double>>;
 
 }  // namespace tesela::bench

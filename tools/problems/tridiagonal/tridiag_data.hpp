@@ -61,5 +61,7 @@ class TridiagData {
 
 extern template class TridiagData<float>;
 extern template class TridiagData<double>;
+extern template class TridiagData<std::complex<float>>;
+extern template class TridiagData<std::complex<double>>;
 
 }  // namespace tesela::bench

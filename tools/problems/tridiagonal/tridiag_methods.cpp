@@ -239,13 +239,11 @@ TridiagSolver<T> by_thomas(TridiagProblem<T>& p) {
 template <class T>
 void TridiagProblem<T>::restore(SystemsIn systems, Parts& parts) {
   if (data == nullptr) return restore_parts(parts);
-  if constexpr (!is_complex<T>) {
-    const BenchTiles<T> tiles{*data, systems};
-    if (const auto arrays = host(systems))
-      tiles.map(parts, *arrays, solves);
-    else
-      tiles.generate(parts, solves);
-  }
+  const BenchTiles<T> tiles{*data, systems};
+  if (const auto arrays = host(systems))
+    tiles.map(parts, *arrays, solves);
+  else
+    tiles.generate(parts, solves);
 }
 
 template <class T>
@@ -281,6 +279,7 @@ std::vector<TridiagMethod<T>> tridiag_bench_table() {
       rows.back().absent = "cuSPARSE: this build has no CUDA: build where nvcc is (cmake --preset cuda)";
 #endif
     }
+  if constexpr (is_complex<T>) return rows;
   for (const auto& [name, method, part] :
        {std::tuple{"cr", cr_pcr, 0}, {"pcr", pcr, 1}, {"rd", rd, 1}, {"cr-pcr", cr_pcr, 2}, {"cr-rd", cr_rd, 4}})
     rows.push_back({name, "parallel_reduction", Place::graph, [method, part](auto& p) {
@@ -323,21 +322,18 @@ double check_peer(const std::string& peer, const TridiagProblem<T>& p, const Tri
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                       \
-  template struct TridiagProblem<T>;                                                                \
-  template class HostSystems<T>;                                                                    \
-  template std::vector<TridiagMethod<T>> tridiag_table();                                           \
-  template std::vector<TridiagMethod<T>> tridiag_bench_table();                                     \
-  template TridiagSolver<T> by_cyclic_reduction(TridiagProblem<T>&, const CyclicReductionOptions&); \
+#define TESELA_INSTANTIATE(T)                                   \
+  template struct TridiagProblem<T>;                            \
+  template class HostSystems<T>;                                \
+  template std::vector<TridiagMethod<T>> tridiag_table();       \
+  template std::vector<TridiagMethod<T>> tridiag_bench_table(); \
   template double check_peer(const std::string&, const TridiagProblem<T>&, const TridiagAnswer<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)                                  \
-  template void TridiagProblem<T>::restore(SystemsIn, Parts&); \
-  template std::vector<TridiagMethod<T>> tridiag_table();
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
+template TridiagSolver<float> by_cyclic_reduction(TridiagProblem<float>&, const CyclicReductionOptions&);
+template TridiagSolver<double> by_cyclic_reduction(TridiagProblem<double>&, const CyclicReductionOptions&);
 
 }  // namespace tesela::bench

@@ -98,8 +98,8 @@ template <class T>
 std::vector<TridiagMethod<T>> tridiag_table();
 
 /// Returns the methods of a benchmark: the library's default in columns and rows, the peers, reductions and
-/// refinements. In a reduction, cr-pcr leaves half of the rows to pcr, cr-rd a quarter to rd, and cr reduces to one
-/// row.
+/// refinements, which have no complex numbers. In a reduction, cr-pcr leaves half of the rows to pcr, cr-rd a quarter
+/// to rd, and cr reduces to one row.
 template <class T>
 std::vector<TridiagMethod<T>> tridiag_bench_table();
 
