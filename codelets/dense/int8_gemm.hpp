@@ -66,8 +66,8 @@ std::map<int, index_t> componentwise_pieces();
 void count_componentwise_piece(int moduli);
 
 /// Enqueues a product inside a task: gemm_int8() if `kernel` is int8, or automatic and int8_wins(); otherwise cuBLAS,
-/// as on other devices and if `work` is too small for any pieces. The algorithm chooses kernel and work space
-/// (algorithms/dense/products.hpp).
+/// as for complex numbers, on other devices and if `work` is too small for any pieces. The algorithm chooses kernel and
+/// work space (algorithms/dense/products.hpp).
 template <class T>
 void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& problem, Scratch<double> work,
               int moduli = moduli_for(sizeof(T)));

@@ -190,13 +190,15 @@ int gemm_componentwise(CUstream_st* stream, cublasContext* cublas, const GemmPro
 }
 
 template <class T>
-void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& p, Scratch<double> work, int moduli) {
-  if (kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(p.m, p.n, p.k))) {
-    const std::size_t room = static_cast<std::size_t>(work.rows * work.cols) * sizeof(double);
-    const Int8Plan plan = plan_int8(p.m, p.n, p.k, moduli, room);
-    const int status = plan.bytes <= room ? gemm_int8(context.stream(), p, plan, work.data) : cudaErrorNotSupported;
-    if (status != cudaErrorNotSupported) return void(context.check(status, "gemm of residues"));
-  }
+void multiply(CudaContext& context, [[maybe_unused]] GemmKernel kernel, const GemmProblem<T>& p,
+              [[maybe_unused]] Scratch<double> work, [[maybe_unused]] int moduli) {
+  if constexpr (!is_complex<T>)
+    if (kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(p.m, p.n, p.k))) {
+      const std::size_t room = static_cast<std::size_t>(work.rows * work.cols) * sizeof(double);
+      const Int8Plan plan = plan_int8(p.m, p.n, p.k, moduli, room);
+      const int status = plan.bytes <= room ? gemm_int8(context.stream(), p, plan, work.data) : cudaErrorNotSupported;
+      if (status != cudaErrorNotSupported) return void(context.check(status, "gemm of residues"));
+    }
   context.check(cublas::gemm(context.cublas(), p.op_a, p.op_b, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta,
                              p.c, p.ldc),
                 "cublas gemm");
@@ -219,6 +221,8 @@ void Int8Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T>
 
 template void multiply(CudaContext&, GemmKernel, const GemmProblem<float>&, Scratch<double>, int);
 template void multiply(CudaContext&, GemmKernel, const GemmProblem<double>&, Scratch<double>, int);
+template void multiply(CudaContext&, GemmKernel, const GemmProblem<std::complex<float>>&, Scratch<double>, int);
+template void multiply(CudaContext&, GemmKernel, const GemmProblem<std::complex<double>>&, Scratch<double>, int);
 template int gemm_int8(CUstream_st*, const GemmProblem<float>&, const Int8Plan&, void*);
 template int gemm_int8(CUstream_st*, const GemmProblem<double>&, const Int8Plan&, void*);
 template int gemm_componentwise(CUstream_st*, cublasContext*, const GemmProblem<float>&, const Int8Plan&, void*);

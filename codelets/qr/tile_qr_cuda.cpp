@@ -62,15 +62,10 @@ void apply_reflector(CudaContext& context, Side side, Op op, index_t k, index_t 
   if (k == 0 || free == 0) return;
   const auto gemm = [&](Op a, Op b, index_t m, index_t n, index_t inner, T alpha, const T* x, index_t ldx, const T* y,
                         index_t ldy, T beta, T* z, index_t ldz) {
-    if constexpr (is_complex<T>) {
-      context.check(cublas::gemm<T>(context.cublas(), a, b, m, n, inner, alpha, x, ldx, y, ldy, beta, z, ldz),
-                    "cublas gemm");
-    } else {
-      // One modulus more than a usual product: rows of V have norms of about 1 with elements of 1 / sqrt(m), and the
-      // rows of the other operand decay with the singular values of A.
-      constexpr int moduli = sizeof(T) == sizeof(double) ? 15 : moduli_for(sizeof(T));
-      multiply<T>(context, space.kernel, {a, b, m, n, inner, alpha, x, ldx, y, ldy, beta, z, ldz}, space.rest, moduli);
-    }
+    // One modulus more than a usual product: rows of V have norms of about 1 with elements of 1 / sqrt(m), and the rows
+    // of the other operand decay with the singular values of A.
+    constexpr int moduli = sizeof(T) == sizeof(double) ? 15 : moduli_for(sizeof(T));
+    multiply<T>(context, space.kernel, {a, b, m, n, inner, alpha, x, ldx, y, ldy, beta, z, ldz}, space.rest, moduli);
   };
   const bool left = side == Side::left;
   const index_t ldw = left ? k : free;
