@@ -5,6 +5,8 @@ namespace tesela::kernels {
 
 static_assert(sizeof(Letters<double, 64>) == chase_message_size(64) * sizeof(double));
 static_assert(sizeof(Letters<float, 32>) == chase_message_size(32) * sizeof(float));
+static_assert(sizeof(Letters<DeviceComplex<double>, 64>) <= chase_message_size(64) * sizeof(std::complex<double>));
+static_assert(sizeof(Letters<DeviceComplex<float>, 32>) <= chase_message_size(32) * sizeof(std::complex<float>));
 
 template <class T>
 void ChaseBulges<T>::cuda(CudaContext& context, const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work,
@@ -15,13 +17,23 @@ void ChaseBulges<T>::cuda(CudaContext& context, const Args& args, In<T> before, 
     context.check(cudaErrorInvalidValue, "chase_bulges: the band is too wide");
     return;
   }
-  const ChaseLaunch<T> run{plan,        args.group, args.window,     {band, args.column, 0},
-                           before.data, before.ld,  reflectors.data, reflectors.ld,
-                           nullptr,     0,          work.data};
+  const ChaseLaunch<device_t<T>> run{plan,
+                                     args.group,
+                                     args.window,
+                                     {band, args.column, 0},
+                                     device_pointer(before.data),
+                                     before.ld,
+                                     device_pointer(reflectors.data),
+                                     reflectors.ld,
+                                     nullptr,
+                                     0,
+                                     work.data};
   context.check(launch_chase<BandKind::symmetric>(run, band.size() == 1, context.stream()), "chase_bulges");
 }
 
 template decltype(ChaseBulges<float>::cuda) ChaseBulges<float>::cuda;
 template decltype(ChaseBulges<double>::cuda) ChaseBulges<double>::cuda;
+template decltype(ChaseBulges<std::complex<float>>::cuda) ChaseBulges<std::complex<float>>::cuda;
+template decltype(ChaseBulges<std::complex<double>>::cuda) ChaseBulges<std::complex<double>>::cuda;
 
 }  // namespace tesela::kernels

@@ -23,7 +23,6 @@ template <class T>
 struct ChaseBulges {
   static constexpr auto name = "chase_bulges";
   static constexpr std::uint32_t color = 0xdd8452;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BulgePlan plan;
     index_t group = 0, window = 0, column = 0;

@@ -12,13 +12,23 @@ void ChaseBidiagonal<T>::cuda(CudaContext& context, const Args& args, In<T> befo
     context.check(cudaErrorInvalidValue, "chase_bidiagonal: the band is too wide");
     return;
   }
-  const ChaseLaunch<T> run{plan,        args.group, args.window, {band, args.column, 2 * plan.b - 1},
-                           before.data, before.ld,  left.data,   left.ld,
-                           right.data,  right.ld,   work.data};
+  const ChaseLaunch<device_t<T>> run{plan,
+                                     args.group,
+                                     args.window,
+                                     {band, args.column, 2 * plan.b - 1},
+                                     device_pointer(before.data),
+                                     before.ld,
+                                     device_pointer(left.data),
+                                     left.ld,
+                                     device_pointer(right.data),
+                                     right.ld,
+                                     work.data};
   context.check(launch_chase<BandKind::upper>(run, band.size() == 1, context.stream()), "chase_bidiagonal");
 }
 
 template decltype(ChaseBidiagonal<float>::cuda) ChaseBidiagonal<float>::cuda;
 template decltype(ChaseBidiagonal<double>::cuda) ChaseBidiagonal<double>::cuda;
+template decltype(ChaseBidiagonal<std::complex<float>>::cuda) ChaseBidiagonal<std::complex<float>>::cuda;
+template decltype(ChaseBidiagonal<std::complex<double>>::cuda) ChaseBidiagonal<std::complex<double>>::cuda;
 
 }  // namespace tesela::kernels

@@ -22,7 +22,6 @@ template <class T>
 struct ChaseBidiagonal {
   static constexpr auto name = "chase_bidiagonal";
   static constexpr std::uint32_t color = 0xdd8452;
-  static constexpr bool cores_only = is_complex<T>;
   using Args = typename ChaseBulges<T>::Args;
   static double flops(const Args& args, std::span<const Shape>) {
     const auto b = static_cast<double>(args.plan.b);

@@ -9,6 +9,14 @@ namespace tesela::kernels {
 /// Returns a b without contraction with an addition: the compiler might contract it in one kernel and not in another.
 __device__ inline double rounded_product(double a, double b) { return __dmul_rn(a, b); }
 __device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+template <class R>
+__device__ inline DeviceComplex<R> rounded_product(DeviceComplex<R> a, DeviceComplex<R> b) {
+  return device_times(a, b);
+}
+template <class R>
+__device__ inline DeviceComplex<R> rounded_product(R a, DeviceComplex<R> b) {
+  return {rounded_product(a, b.re), rounded_product(a, b.im)};
+}
 
 /// Blocks E and D of a hop, at most R x R elements, distributed over a thread block, 4 x 4 elements per thread. Rows
 /// and columns have places: row g of the matrix is in place (g - 1) modulo b. E and D of the next sweep, which are one
@@ -19,6 +27,7 @@ template <class T, int R>
 struct BulgeHop {
   static constexpr int tile = 4, across = R / tile, threads = across * across, warps = threads / 32,
                        copies = across / tile;  // threads that get the sum of the same row
+  using Real = real_t<T>;
   using Tile = T[tile][tile];
 
   /// A tile in shared memory that only this thread accesses.
@@ -31,13 +40,13 @@ struct BulgeHop {
     __device__ Row operator[](int r) const { return {first + r * tile * threads}; }
   };
 
-  struct alignas(2 * sizeof(T)) Pair {
+  struct alignas(sizeof(T) < 16 ? 2 * sizeof(T) : 16) Pair {
     T x, y;
   };
   struct alignas(16) Shared {
     T dots[warps][R];
     T u[R], w[R], z[R], y[R], c[R];
-    T squares[warps], products[warps];
+    Real squares[warps], products[warps];
   };
 
   Shared& s;
@@ -70,10 +79,10 @@ struct BulgeHop {
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
-      for (int c = 0; c < tile; ++c) sum[r] += a[r][c] * x[c];
+      for (int c = 0; c < tile; ++c) sum[r] = plus_product(sum[r], a[r][c], x[c]);
     halve<2>(sum, across / 2);
     halve<1>(sum, across / 4);
-    for (int bit = across / 8; bit > 0; bit /= 2) sum[0] += __shfl_xor_sync(0xffffffffu, sum[0], bit);
+    for (int bit = across / 8; bit > 0; bit /= 2) sum[0] += shuffle_xor(sum[0], bit);
     return sum[0];
   }
 
@@ -82,22 +91,23 @@ struct BulgeHop {
   __device__ DeviceReflector<T> reflector(T c, int pivot) const {
     __syncwarp();  // the row's other threads may still read the old value
     if (q == 0) s.c[i] = c;
-    const T squares = squares_of(i == pivot ? T(0) : c), alpha = s.c[pivot];
+    const Real squares = squares_of(i == pivot ? T(0) : c);
+    const T alpha = s.c[pivot];
     if (squares_are_safe(alpha, squares)) return reflector_of(alpha, squares);
     const Magnitude<T> m = Magnitude<T>::template of<R>(lane, pivot, s.c);
     if (m.bad != 0) return {m.bad, m.bad, m.bad, 0};
-    if (m.largest_other == T(0)) return {alpha, T(0), T(0), 0};
+    if (m.largest_other == 0) return {device_real(alpha), T(0), T(0), 0};
     int exponent = 0;
     frexp(m.largest, &exponent);
     __syncthreads();  // before s.squares is written again
     DeviceReflector<T> scaled =
-        reflector_of(scalbn(alpha, -exponent), squares_of(i == pivot ? T(0) : scalbn(c, -exponent)));
+        reflector_of(times_two_to(alpha, -exponent), squares_of(i == pivot ? T(0) : times_two_to(c, -exponent)));
     scaled.beta = scalbn(scaled.beta, exponent);
     scaled.exponent = exponent;
     return scaled;
   }
 
-  /// Computes E = (I - tau v v^T) (E - y x^T) if `left`, where y is s.y, and D = (I - tau v v^T) D (I - tau v v^T),
+  /// Computes E = (I - tau v v^H)^H (E - y x^H) if `left`, where y is s.y, and D = (I - tau v v^H)^H D (I - tau v v^H),
   /// both halves of D with the same bits. Earlier writes must be visible to all threads; `mine` is v's element of row
   /// i.
   template <class AnyTile>
@@ -109,10 +119,11 @@ struct BulgeHop {
       T y[tile];
       load_columns(other, x);
       load_rows(y, s.y);
-      subtract(e, y, other);
+      subtract<true>(e, y, other);
       column_sums(e, down_v);
     }
-    const T w = row_times(d, across_v), product = sum_of_rows(mine * w);
+    const T w = row_times(d, across_v);
+    const Real product = sum_of_rows(real_dot(mine, w));
     if (q == 0) s.w[i] = w;
     if (lane == 0) s.products[warp] = product;
     __syncthreads();
@@ -120,11 +131,11 @@ struct BulgeHop {
       T sum[warps];
 #pragma unroll
       for (int k = 0; k < warps; ++k) sum[k] = s.dots[k][thread];
-      s.u[thread] = tau * sum_of_warps(sum);
+      s.u[thread] = device_times(device_conj(tau), sum_of_warps(sum));
     } else if (thread < 2 * R) {
       const int j = thread - R;
-      const T shift = T(-0.5) * tau * tau * sum_of_warps(s.products);
-      s.z[j] = fma(tau, s.w[j], rounded_product(shift, v[j]));
+      const Real shift = Real(-0.5) * real_dot(tau, tau) * sum_of_warps(s.products);
+      s.z[j] = plus_product(rounded_product(shift, v[j]), tau, s.w[j]);
     }
     __syncthreads();
     T z[tile];
@@ -134,15 +145,17 @@ struct BulgeHop {
     for (int r = 0; r < tile; ++r)
 #pragma unroll
       for (int c = 0; c < tile; ++c)
-        d[r][c] -= rounded_product(down_v[r], other[c]) + rounded_product(z[r], across_v[c]);
+        d[r][c] -= rounded_product(down_v[r], device_conj(other[c])) +
+                   device_conj(rounded_product(across_v[c], device_conj(z[r])));
     if (!left) return;
     load_columns(other, s.u);
-    subtract(e, down_v, other);
+    subtract<false>(e, down_v, other);
   }
 
-  /// Computes E as reflect() does, D = (I - tau v v^T) D, the reflector of D's row `pivot`, whose vector u is stored,
-  /// and D = D (I - tau_u u u^T). Returns the reflector of the row, and calls found(reflector, u(i)) before it
-  /// applies it, since the next hop waits for it. The pivot's row of D is (beta, 0, …) except for rounding errors.
+  /// Computes E as reflect() does, D = (I - tau v v^H)^H D, the reflector of the adjoint of D's row `pivot`, whose
+  /// vector u is stored, and D = D (I - tau_u u u^H). Returns the reflector of the row, and calls found(reflector,
+  /// u(i)) before it applies it, since the next hop waits for it. The pivot's row of D is (beta, 0, …) except for
+  /// rounding errors.
   template <class AnyTile, class Found>
   __device__ DeviceReflector<T> reflect_both(Tile& e, AnyTile& d, bool left, const T* x, const T* v, T tau, T* u,
                                              int pivot, int b, const Found& found) const {
@@ -160,14 +173,14 @@ struct BulgeHop {
     T sum[warps];
 #pragma unroll
     for (int k = 0; k < warps; ++k) sum[k] = s.dots[k][i];
-    const T across = rounded_product(tau, sum_of_warps(sum)), first = s.w[i] - across;
+    const T across = rounded_product(device_conj(tau), sum_of_warps(sum)), first = device_conj(s.w[i] - across);
     if (q == 0) s.u[i] = across;
     const DeviceReflector<T> reflector = this->reflector(first, pivot);
     const T mine = i == pivot ? T(1) : i < b ? reflector(first) : T(0);
     found(reflector, mine);
     if (q == 0) u[i] = mine;
     load_columns(other, s.u);
-    subtract(d, down_v, other);
+    subtract<false>(d, down_v, other);
     __syncthreads();
     T across_u[tile];
     load_columns(across_u, u);
@@ -177,21 +190,21 @@ struct BulgeHop {
       T y[tile];
       load_columns(other, x);
       load_rows(y, s.y);
-      subtract(e, y, other);
+      subtract<true>(e, y, other);
       column_sums(e, down_v);
     }
     __syncthreads();
     load_rows(other, s.w);
-    subtract(d, other, across_u);
+    subtract<true>(d, other, across_u);
     if (!left) return reflector;
     if (thread < R) {
 #pragma unroll
       for (int k = 0; k < warps; ++k) sum[k] = s.dots[k][thread];
-      s.u[thread] = tau * sum_of_warps(sum);
+      s.u[thread] = device_times(device_conj(tau), sum_of_warps(sum));
     }
     __syncthreads();
     load_columns(other, s.u);
-    subtract(e, down_v, other);
+    subtract<false>(e, down_v, other);
     return reflector;
   }
 
@@ -201,13 +214,13 @@ struct BulgeHop {
     x = two.x;
     y = two.y;
   }
-  /// Computes a -= x y^T.
-  template <class AnyTile>
+  /// Computes a -= x y^H if `conjugate`, and a -= x y^T otherwise.
+  template <bool conjugate, class AnyTile>
   __device__ static void subtract(AnyTile& a, const T (&x)[tile], const T (&y)[tile]) {
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
-      for (int c = 0; c < tile; ++c) a[r][c] -= x[r] * y[c];
+      for (int c = 0; c < tile; ++c) a[r][c] = minus_product(a[r][c], x[r], conjugate ? device_conj(y[c]) : y[c]);
   }
 
   /// Keeps half of a lane's sums, and adds the sums of the lane `bit` away.
@@ -217,18 +230,18 @@ struct BulgeHop {
 #pragma unroll
     for (int k = 0; k < half; ++k) {
       const T sent = upper ? sum[k] : sum[k + half], kept = upper ? sum[k + half] : sum[k];
-      sum[k] = kept + __shfl_xor_sync(0xffffffffu, sent, bit);
+      sum[k] = kept + shuffle_xor(sent, bit);
     }
   }
 
-  /// Sets s.dots to the sums of each column of e times `factors` over the rows of each warp.
+  /// Sets s.dots to the sums of each column of e times the conjugates of `factors` over the rows of each warp.
   template <class AnyTile>
   __device__ void column_sums(const AnyTile& e, const T (&factors)[tile]) const {
     T sum[tile] = {};
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
-      for (int c = 0; c < tile; ++c) sum[c] += e[r][c] * factors[r];
+      for (int c = 0; c < tile; ++c) sum[c] = plus_product(sum[c], e[r][c], device_conj(factors[r]));
     halve<2>(sum, 16);
     int first = (lane & 16) != 0 ? 2 : 0;
     if constexpr (across == 16) {
@@ -242,12 +255,13 @@ struct BulgeHop {
   }
 
   /// Returns the sum over the warp's rows of a value that the threads of each row share.
-  __device__ T sum_of_rows(T value) const {
+  __device__ Real sum_of_rows(Real value) const {
     for (int d = copies; d < 32; d *= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
     return value;
   }
-  __device__ static T sum_of_warps(const T* part) {
-    T sum[warps];
+  template <class Number>
+  __device__ static Number sum_of_warps(const Number* part) {
+    Number sum[warps];
 #pragma unroll
     for (int k = 0; k < warps; ++k) sum[k] = part[k];
 #pragma unroll
@@ -256,8 +270,8 @@ struct BulgeHop {
       for (int k = 0; k < half; ++k) sum[k] += sum[k + half];
     return sum[0];
   }
-  __device__ T squares_of(T c) const {
-    const T mine = sum_of_rows(c * c);
+  __device__ Real squares_of(T c) const {
+    const Real mine = sum_of_rows(real_dot(c, c));
     if (lane == 0) s.squares[warp] = mine;
     __syncthreads();
     return sum_of_warps(s.squares);

@@ -46,6 +46,19 @@ struct Message<float> {
   __device__ float value() const { return __uint_as_float(static_cast<unsigned>(both >> 32)); }
 };
 
+/// The parts are two messages.
+template <class R>
+struct Message<DeviceComplex<R>> {
+  Message<R> re, im;
+  __device__ void send(DeviceComplex<R> value, int now) {
+    re.send(value.re, now);
+    im.send(value.im, now);
+  }
+  __device__ Message look() const { return {re.look(), im.look()}; }
+  __device__ bool is_of(int turn) const { return re.is_of(turn) && im.is_of(turn); }
+  __device__ DeviceComplex<R> value() const { return {re.value(), im.value()}; }
+};
+
 /// Waits for the number of this turn and returns it; `seen` is an earlier look at the message.
 template <class T>
 __device__ T receive(const Message<T>* m, int turn, Message<T> seen) {
@@ -62,15 +75,16 @@ template <class T, int R>
 struct Letters {
   Message<T> reflector[2][R];  ///< to k: v, with tau in the pivot's place
   Message<T> row[2][R];        ///< to k - 1: the pivot's row of E and one element of D, which leave block k
-  Message<T> beta[2];          ///< to k - 1: E's element in the pivot's row and column
+  Message<real_t<T>> beta[2];  ///< to k - 1: E's element in the pivot's row and column
 };
 
 /// Chases with thread block k at hop k of all sweeps of a group; it keeps E in registers, and D in registers or in
 /// shared memory. A sweep is a turn. The reflector comes from block k - 1. Elements that leave D enter E, and the row
-/// that enters both comes from block k + 1; the column that enters D is that row or, for an upper band, zero.
+/// that enters both comes from block k + 1; the column that enters D is that row's adjoint or, for an upper band, zero.
 template <class T, int R, bool in_registers, BandKind kind>
 struct ChaseByPlaces {
   using Hop = BulgeHop<T, R>;
+  using Real = real_t<T>;
   using Tile = typename Hop::Tile;
   using Diagonal = std::conditional_t<in_registers, Tile, typename Hop::SharedTile>;
   static constexpr int tile = Hop::tile, threads = Hop::threads;
@@ -78,13 +92,14 @@ struct ChaseByPlaces {
 
   /// The leading elements of the reflected column of E and, for an upper band, of the reflected row of D.
   struct Betas {
-    T of_e = 0, of_d = 0;
+    Real of_e = 0, of_d = 0;
   };
 
   struct alignas(16) Shared {
     typename Hop::Shared hop;
     T x[R], v[R], u[R], row[R], pivot[R];
-    T tau, beta;
+    T tau;
+    Real beta;
     T d[in_registers ? 1 : R * R];
   };
 
@@ -118,6 +133,7 @@ struct ChaseByPlaces {
     return fitting < 0 ? 0 : fitting < turns_of_group ? static_cast<int>(fitting) : turns_of_group;
   }
   __device__ T* band(index_t row, index_t column) const { return run.band.template at<true, kind>(row, column); }
+  __device__ static T adjoint_if_upper(T x) { return upper ? device_conj(x) : x; }
   __device__ int offset(int place, int pivot) const { return place >= pivot ? place - pivot : place - pivot + b; }
 
   __device__ void chase() const {
@@ -148,13 +164,17 @@ struct ChaseByPlaces {
       for (int c = 0; c < tile; ++c) {
         const int j = core.column(c), column = offset(j, pivot);
         const bool inside = core.row + r < b && j < b && row < p.rows;
-        e[r][c] = inside && !p.is_zero(row, column, b, first_sweep == 0) ? *band(p.row + row, p.left + column) : T(0);
-        if constexpr (upper)
+        e[r][c] = inside && !p.is_zero(row, column, b, first_sweep == 0)
+                      ? adjoint_if_upper(*band(p.row + row, p.left + column))
+                      : T(0);
+        if constexpr (upper) {
           d[r][c] = inside && column < p.rows && !p.is_zero_of_d(row, column, b, first_sweep == 0)
-                        ? *band(p.row + row, p.row + column)
+                        ? device_conj(*band(p.row + row, p.row + column))
                         : T(0);
-        else
-          d[r][c] = inside && column < p.rows ? *band(p.row + max(row, column), p.row + min(row, column)) : T(0);
+        } else {
+          const T x = inside && column < p.rows ? *band(p.row + max(row, column), p.row + min(row, column)) : T(0);
+          d[r][c] = row < column ? device_conj(x) : x;
+        }
         if (column == 0 && j < b) s.pivot[core.row + r] = e[r][c];
       }
     }
@@ -168,7 +188,7 @@ struct ChaseByPlaces {
       s.x[thread] = thread == pivot ? T(1) : number;
       if (thread == pivot) s.tau = number;
     }
-    if (thread == R) s.beta = fed ? receive(&next.beta[(t + 1) % 2], t) : T(0);
+    if (thread == R) s.beta = fed ? receive(&next.beta[(t + 1) % 2], t) : Real(0);
     __syncthreads();
     const int in_row = thread - (threads - R);  // these threads receive the row
     const bool receives = fed && in_row >= 0 && in_row < b;
@@ -198,14 +218,14 @@ struct ChaseByPlaces {
     } else {
       write_reflector(reflectors + t * reflectors_of_turn, pivot, v, reflector.tau);
       core.reflect(e, d, k > 0, s.x, s.v, v, reflector.tau);
-      return {reflector.beta, T(0)};
+      return {reflector.beta, Real(0)};
     }
   }
 
   /// Returns row i of E's first column after the reflector from above is applied. `entered`: the row is new and zero
   /// except for its last element.
   __device__ T first_column(const Tile& e, bool entered, int last) const {
-    if (k == 0) return entered ? s.beta : s.pivot[i];
+    if (k == 0) return entered ? T(s.beta) : s.pivot[i];
     T x[tile];
     core.load_columns(x, s.x);
     T y = core.row_times(e, x);
@@ -226,7 +246,7 @@ struct ChaseByPlaces {
 #pragma unroll
         for (int c = 0; c < tile; ++c)
           if (r == row) {
-            e[r][c] = c == column && k > 0 ? s.beta : T(0);
+            e[r][c] = c == column && k > 0 ? T(s.beta) : T(0);
             d[r][c] = entering[c];
           }
     }
@@ -237,7 +257,7 @@ struct ChaseByPlaces {
     for (int r = 0; r < tile; ++r)
 #pragma unroll
       for (int c = 0; c < tile; ++c)
-        if (c == column && (!upper || r != row)) d[r][c] = upper ? T(0) : entering[r];
+        if (c == column && (!upper || r != row)) d[r][c] = upper ? T(0) : device_conj(entering[r]);
   }
 
   /// Sends the pivot's row up, moves its column of D to E, and makes the next pivot's column E's first.
@@ -270,7 +290,7 @@ struct ChaseByPlaces {
 #pragma unroll
       for (int c = 0; c < tile; ++c) {
         if (r != row) continue;
-        const T of_d = upper ? beta.of_d : d[r][c];
+        const T of_d = upper ? T(beta.of_d) : d[r][c];
         if (k > 0)
           letters[0].row[t % 2][core.column(c)].send(c == leaving ? of_d : e[r][c], t + 1);
         else if (c == leaving)
@@ -279,9 +299,9 @@ struct ChaseByPlaces {
   }
 
   /// Writes the final elements of T, or of the bidiagonal matrix.
-  __device__ void write_diagonal(int t, T beta, T diagonal) const {
+  __device__ void write_diagonal(int t, Real beta, T diagonal) const {
     const index_t sweep = first_sweep + t;
-    *band(sweep + 1, sweep) = beta;
+    *band(sweep + 1, sweep) = T(beta);
     *band(sweep + 1, sweep + 1) = diagonal;
   }
 
@@ -301,10 +321,11 @@ struct ChaseByPlaces {
       for (int c = 0; c < tile; ++c) {
         const int j = core.column(c), column = offset(j, pivot);
         if (core.row + r >= b || j >= b || row >= p.rows) continue;
-        if (column == 0 ? row == 0 : !p.first) *band(p.row + row, p.left + column) = column == 0 ? beta.of_e : e[r][c];
+        if (column == 0 ? row == 0 : !p.first)
+          *band(p.row + row, p.left + column) = column == 0 ? T(beta.of_e) : adjoint_if_upper(e[r][c]);
         if constexpr (upper) {
           if (column < p.rows && (row > 0 || column == 0))
-            *band(p.row + row, p.row + column) = row == 0 ? beta.of_d : d[r][c];
+            *band(p.row + row, p.row + column) = row == 0 ? T(beta.of_d) : device_conj(d[r][c]);
         } else if (column <= row) {
           *band(p.row + row, p.row + column) = d[r][c];
         }

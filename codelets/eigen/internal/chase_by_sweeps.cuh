@@ -5,9 +5,15 @@
 
 #include <climits>
 
+#include <type_traits>
+
 // Bulges chased by thread blocks that each follow a sweep down the band. Internal to codelets/eigen.
 
 namespace tesela::kernels {
+
+/// CUDA's type of two numbers.
+template <class R>
+using CudaPair = std::conditional_t<sizeof(R) == 8, double2, float2>;
 
 __device__ inline int load_acquire(const int* from) {
   int value;
@@ -18,12 +24,31 @@ __device__ inline void store_release(int* to, int value) {
   asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }
 
+/// Load and store in the cache that all multiprocessors share.
+template <class T>
+__device__ inline T load_past_l1(const T* from) {
+  if constexpr (is_complex<T>) {
+    const auto pair = __ldcg(reinterpret_cast<const CudaPair<real_t<T>>*>(from));
+    return {pair.x, pair.y};
+  } else {
+    return __ldcg(from);
+  }
+}
+template <class T>
+__device__ inline void store_past_l1(T* to, T x) {
+  if constexpr (is_complex<T>)
+    __stcg(reinterpret_cast<CudaPair<real_t<T>>*>(to), CudaPair<real_t<T>>{x.re, x.im});
+  else
+    __stcg(to, x);
+}
+
 /// Chases one sweep per thread block, which draws a ticket when it begins and waits, hop by hop, only for the previous
 /// sweep. A waiting block thus waits for a running block, so there is no deadlock on a small GPU or next to other work.
 /// E and D are loaded from the band for every hop and stored again.
 template <class T, int R, bool whole, BandKind kind>
 struct ChaseBySweeps {
   using Hop = BulgeHop<T, R>;
+  using Real = real_t<T>;
   using Tile = typename Hop::Tile;
   static constexpr int tile = Hop::tile, threads = Hop::threads, step = threads / R, each = R / step;
   static constexpr bool upper = kind == BandKind::upper;
@@ -54,7 +79,13 @@ struct ChaseBySweeps {
         next_step(static_cast<int*>(launch.messages)),
         b(static_cast<int>(launch.plan.b)) {}
 
-  __device__ T* band(index_t row, index_t column) const { return run.band.template at<whole, kind>(row, column); }
+  __device__ T load_from_band(index_t row, index_t column) const {
+    const T x = load_past_l1(run.band.template at<whole, kind>(row, column));
+    return upper ? device_conj(x) : x;
+  }
+  __device__ void store_to_band(index_t row, index_t column, T x) const {
+    store_past_l1(run.band.template at<whole, kind>(row, column), upper ? device_conj(x) : x);
+  }
   __device__ int offset(int place, int pivot) const { return place >= pivot ? place - pivot : place - pivot + b; }
   __device__ int place(int offset, int pivot) const { return offset + pivot < b ? offset + pivot : offset + pivot - b; }
 
@@ -83,7 +114,7 @@ struct ChaseBySweeps {
       return {of_d.tau, reflector.tau};
     } else {
       core.reflect(e, d, !p.first, x, v, mine, reflector.tau);
-      store(e, d, p, pivot, reflector.beta, T(0));
+      store(e, d, p, pivot, reflector.beta, Real(0));
       return {reflector.tau, T(0)};
     }
   }
@@ -104,9 +135,9 @@ struct ChaseBySweeps {
     T from_e[each], from_d[each];
     each_element([&](int c, int row, int j) {
       const bool inside = row < p.rows && j < b;
-      from_e[c] = inside && !p.is_zero(row, j, b, first_sweep) ? __ldcg(band(p.row + row, p.left + j)) : T(0);
+      from_e[c] = inside && !p.is_zero(row, j, b, first_sweep) ? load_from_band(p.row + row, p.left + j) : T(0);
       const bool held = upper ? j < p.rows && !p.is_zero_of_d(row, j, b, first_sweep) : j <= row;
-      from_d[c] = inside && held ? __ldcg(band(p.row + row, p.row + j)) : T(0);
+      from_d[c] = inside && held ? load_from_band(p.row + row, p.row + j) : T(0);
     });
     each_element([&](int c, int row, int j) {
       if (row >= b || j >= b) return;
@@ -119,7 +150,7 @@ struct ChaseBySweeps {
     each_element([&](int c, int row, int j) {
       if (row >= b || j >= b || (!upper && j > row)) return;
       s.block[place(j, pivot)][place(row, pivot)] = from_d[c];
-      if constexpr (!upper) s.block[place(row, pivot)][place(j, pivot)] = from_d[c];
+      if constexpr (!upper) s.block[place(row, pivot)][place(j, pivot)] = device_conj(from_d[c]);
     });
     __syncthreads();
     take(d);
@@ -138,25 +169,26 @@ struct ChaseBySweeps {
       for (int r = 0; r < tile; ++r) s.block[core.column(c)][core.row + r] = a[r][c];
   }
 
-  __device__ void store(const Tile& e, const Tile& d, const HopPosition& p, int pivot, T beta, T beta_of_d) const {
+  __device__ void store(const Tile& e, const Tile& d, const HopPosition& p, int pivot, Real beta,
+                        Real beta_of_d) const {
     if (!p.first) {
       give(e);
       __syncthreads();
       each_element([&](int, int row, int j) {
         if (j > 0 && j < b && row < p.rows)
-          __stcg(band(p.row + row, p.left + j), s.block[place(j, pivot)][place(row, pivot)]);
+          store_to_band(p.row + row, p.left + j, s.block[place(j, pivot)][place(row, pivot)]);
       });
       __syncthreads();
     }
     if (thread == 0) {
-      __stcg(band(p.row, p.left), beta);
-      if constexpr (upper) __stcg(band(p.row, p.row), beta_of_d);
+      store_to_band(p.row, p.left, T(beta));
+      if constexpr (upper) store_to_band(p.row, p.row, T(beta_of_d));
     }
     give(d);
     __syncthreads();
     each_element([&](int, int row, int j) {
       if (row < p.rows && (upper ? row > 0 && j < p.rows : j <= row))
-        __stcg(band(p.row + row, p.row + j), s.block[place(j, pivot)][place(row, pivot)]);
+        store_to_band(p.row + row, p.row + j, s.block[place(j, pivot)][place(row, pivot)]);
     });
   }
 

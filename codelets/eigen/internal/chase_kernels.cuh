@@ -17,19 +17,36 @@ __global__ void __launch_bounds__(BulgeHop<T, R>::threads) sweeps_kernel(ChaseLa
   Chase(launch, *reinterpret_cast<typename Chase::Shared*>(memory)).chase();
 }
 
-/// Runs ChaseByPlaces. With D in registers, half as many thread blocks fit.
+/// Thread blocks of ChaseByPlaces per multiprocessor. With D in registers, or with numbers of 16 bytes, half as many
+/// fit.
+template <class T, int R, bool in_registers>
+constexpr int places_at_once = (in_registers ? 2 : 4) * (R == 64 ? 1 : 4) / (sizeof(T) == 16 ? 2 : 1);
+
 template <class T, int R, bool in_registers, BandKind kind>
-__global__ void __launch_bounds__(BulgeHop<T, R>::threads, (in_registers ? 2 : 4) * (R == 64 ? 1 : 4))
+__global__ void __launch_bounds__(BulgeHop<T, R>::threads, places_at_once<T, R, in_registers>)
     places_kernel(ChaseLaunch<T> launch) {
   extern __shared__ __align__(16) double memory[];
   using Chase = ChaseByPlaces<T, R, in_registers, kind>;
   Chase(launch, *reinterpret_cast<typename Chase::Shared*>(memory)).chase();
 }
 
+/// Shared memory of a block on GPUs with little of it.
+constexpr int most_shared_bytes = 99 << 10;
+
+/// Allows a kernel more than the usual 48 KiB of shared memory.
+template <class Kernel>
+cudaError_t allow_shared_memory(Kernel* kernel, int bytes) {
+  if (bytes <= 48 << 10) return cudaSuccess;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+
 template <class T, int R, bool whole, BandKind kind>
 cudaError_t chase_by_sweeps(const ChaseLaunch<T>& run, CUstream_st* stream) {
   using Chase = ChaseBySweeps<T, R, whole, kind>;
   constexpr int bytes = sizeof(typename Chase::Shared);
+  static_assert(bytes <= most_shared_bytes);
+  if (const cudaError_t error = allow_shared_memory(sweeps_kernel<T, R, whole, kind>, bytes); error != cudaSuccess)
+    return error;
   static const int most = resident_blocks(sweeps_kernel<T, R, whole, kind>, Chase::threads, bytes, false);
   const auto sweeps = static_cast<int>(run.plan.size(run.group));
   if (const cudaError_t error =
@@ -46,7 +63,10 @@ template <class T, int R, bool in_registers, BandKind kind>
 cudaError_t chase_by_places(ChaseLaunch<T> run, CUstream_st* stream) {
   using Chase = ChaseByPlaces<T, R, in_registers, kind>;
   constexpr int bytes = sizeof(typename Chase::Shared);
-  static_assert(bytes <= 48 << 10);
+  static_assert(bytes <= most_shared_bytes);
+  if (const cudaError_t error = allow_shared_memory(places_kernel<T, R, in_registers, kind>, bytes);
+      error != cudaSuccess)
+    return error;
   static const int most = resident_blocks(places_kernel<T, R, in_registers, kind>, Chase::threads, bytes, true);
   const index_t places = run.plan.last_hop(run.plan.first_sweep(run.group)) + 1;
   if (places > most) return cudaErrorCooperativeLaunchTooLarge;

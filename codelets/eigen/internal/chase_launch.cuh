@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/eigen/bulge_plan.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 #include <tesela/runtime/access.hpp>
 
 #include <cstdint>
@@ -10,11 +11,12 @@
 
 namespace tesela::kernels {
 
-/// The band that a chase reduces. Hop k works on the blocks E and D of ChaseBulges or, transposed, of ChaseBidiagonal.
+/// The band that a chase reduces. Hop k works on the blocks E and D of ChaseBulges, or on the adjoints of those of
+/// ChaseBidiagonal.
 /// E has one form: the previous hop's reflector is applied from the right, and the hop's reflector v annihilates the
 /// first column and is applied from the left.
 enum class BandKind : std::uint8_t {
-  symmetric,  ///< D is symmetric. v is applied from both sides, and the next hop gets it
+  symmetric,  ///< D is symmetric or Hermitian. v is applied from both sides, and the next hop gets it
   upper       ///< v is applied to D from the left. The next hop gets u, which annihilates D's first row from the right
 };
 
@@ -25,7 +27,8 @@ struct DeviceBand {
   index_t first_ld, second_ld, split;
 
   /// The first tile begins in column `column`; `diagonal` is the row of the main diagonal in the tiles.
-  DeviceBand(std::span<const InOut<T>> tiles, index_t column, index_t diagonal)
+  template <class E>
+  DeviceBand(std::span<const InOut<E>> tiles, index_t column, index_t diagonal)
       : first(start_of(tiles.front(), column, diagonal)),
         second(start_of(tiles.back(), tiles.size() > 1 ? column + tiles.front().cols : column, diagonal)),
         first_ld(tiles.front().ld - 1),
@@ -45,11 +48,13 @@ struct DeviceBand {
 
  private:
   /// Returns the place of B(0, 0) if the columns before `column` were there.
-  static T* start_of(const InOut<T>& tile, index_t column, index_t diagonal) {
-    return tile.data + diagonal - column * tile.ld;
+  template <class E>
+  static T* start_of(const InOut<E>& tile, index_t column, index_t diagonal) {
+    return device_pointer(tile.data) + diagonal - column * tile.ld;
   }
 };
 
+/// T is the type of the elements in kernels.
 template <class T>
 struct ChaseLaunch {
   BulgePlan plan;

@@ -108,6 +108,33 @@ __device__ inline T plus_product(T x, T a, T b) {
     return x + a * b;
 }
 
+/// Returns a b with the same bits everywhere: in the operator's sum of two products, the compiler may contract either.
+template <class T>
+__device__ inline T device_times(T a, T b) {
+  if constexpr (is_complex<T>)
+    return {fma(-a.im, b.im, a.re * b.re), fma(a.im, b.re, a.re * b.im)};
+  else
+    return a * b;
+}
+
+/// Returns the real part of conj(a) b.
+template <class T>
+__device__ inline real_t<T> real_dot(T a, T b) {
+  if constexpr (is_complex<T>)
+    return fma(a.im, b.im, a.re * b.re);
+  else
+    return a * b;
+}
+
+/// Returns x 2^e.
+template <class T>
+__device__ inline T times_two_to(T x, int e) {
+  if constexpr (is_complex<T>)
+    return {scalbn(x.re, e), scalbn(x.im, e)};
+  else
+    return scalbn(x, e);
+}
+
 /// Returns 1 / x.
 template <class T>
 __device__ inline T reciprocal(T x) {
