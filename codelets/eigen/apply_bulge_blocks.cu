@@ -11,13 +11,14 @@
 namespace tesela::kernels {
 namespace {
 
-constexpr int threads = 256;
-
 /// Kernel for block reflectors of width W and length L, or up to that size (rounded up), and N columns of C.
 template <class T, int W, int L, int N, bool exact>
 struct Applier {
-  static constexpr int ld_first = W + 4, ld_second = L + 4, ld_w = W + 4, pack = 16 / int{sizeof(T)};
-  __host__ __device__ static constexpr int ld_ring(int rows) { return ceil_to_16(rows) + 4; }
+  // A warp reads numbers of 16 bytes eight lanes at a time: other distances are free of bank conflicts.
+  static constexpr bool large = sizeof(T) == 16;
+  static constexpr int threads = large ? 128 : 256, ld_first = W + (large ? 2 : 4), ld_second = L + (large ? 2 : 4),
+                       ld_w = W + 4, pack = 16 / int{sizeof(T)};
+  __host__ __device__ static constexpr int ld_ring(int rows) { return ceil_to_16(rows) + (large ? 5 : 4); }
   __host__ __device__ static constexpr int at_least_one(int count) { return count > 0 ? count : 1; }
   __host__ __device__ static constexpr int ceil_to_16(int rows) { return (rows + 15) / 16 * 16; }
   __host__ __device__ static constexpr int elements(int ring) {
@@ -52,20 +53,22 @@ struct Applier {
     for (int i = me; i < ld_first * L + ld_second * W; i += threads) first[i] = T(0);
     __syncthreads();
   }
-  /// Copies m x n elements in panels of four rows to columns `ld` apart.
-  __device__ void copy_panels(T* to, int ld, int m, int n, const T* from) const {
-    for (int i = me * pack; i < m * n; i += threads * pack)
-      __pipeline_memcpy_async(to + i / (4 * n) * 4 + i % 4 + i / 4 % n * ld, from + i, 16);
+  /// Copies m x n elements, stored in panels of four rows or, if complex, by columns, to columns `ld` apart.
+  __device__ void copy_factor(T* to, int ld, int m, int n, const T* from) const {
+    for (int i = me * pack; i < m * n; i += threads * pack) {
+      const int at = is_complex<T> ? i % m + i / m * ld : i / (4 * n) * 4 + i % 4 + i / 4 % n * ld;
+      __pipeline_memcpy_async(to + at, from + i, 16);
+    }
   }
   __device__ void load_first(int hop, int q) const {
     const T* const from = strip.factors + strip.plan.column(q, hop) * strip.ld;
     const int k = exact ? W : this->k, rows = exact ? L : this->rows;
-    copy_panels(first, ld_first, k, rows, from);
+    copy_factor(first, ld_first, k, rows, from);
   }
   __device__ void load_second(int hop, int q) const {
     const int k = exact ? W : this->k, rows = exact ? L : this->rows;
     const T* const from = strip.factors + strip.plan.column(q, hop) * strip.ld + k * rows;
-    copy_panels(second, ld_second, rows, k, from);
+    copy_factor(second, ld_second, rows, k, from);
   }
 
   /// Calls f(address in C, address in the ring) for the rows from `begin` on, counted from the bundle's first row.
@@ -93,8 +96,8 @@ struct Applier {
   template <bool transpose>
   __device__ void project(int top) const {
     constexpr int tiles_m = W / 16, groups_n = threads / 32 / tiles_m, tiles_n = at_least_one(N / 8 / groups_n),
-                  // V's column t begins in row t and has at most 2 W elements.
-        depth = transpose ? L : 2 * W + 16;
+                  // V's column t begins in row t and has at most L - W elements.
+        depth = transpose ? L : L - W + 16;
     const int m = warp % tiles_m * 16, n = warp / tiles_m * tiles_n * 8, begin = transpose ? 0 : m,
               rows = exact ? L : this->rows;
     if (n >= N) return;
@@ -180,22 +183,44 @@ struct Applier {
 };
 
 template <class T, int W, int L, int N, bool exact>
-__global__ void __launch_bounds__(threads) apply_strip(Strip<T> strip) {
+__global__ void __launch_bounds__(Applier<T, W, L, N, exact>::threads) apply_strip(Strip<T> strip) {
   extern __shared__ double2 memory[];
   Applier<T, W, L, N, exact>(strip, reinterpret_cast<T*>(memory)).run();
 }
 
 template <class T, int W, int L, int N, bool exact>
 int launch(CUstream_st* stream, const Strip<T>& strip) {
-  const int bytes = Applier<T, W, L, N, exact>::elements(strip.ring) * int{sizeof(T)};
+  using Kernel = Applier<T, W, L, N, exact>;
+  const int bytes = Kernel::elements(strip.ring) * int{sizeof(T)};
   const auto kernel = apply_strip<T, W, L, N, exact>;
   const int status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != 0) {
     cudaGetLastError();  // handled here; later calls must not see the error
     return status;
   }
-  kernel<<<static_cast<unsigned>(ceil_div(strip.columns, N)), threads, bytes, stream>>>(strip);
+  kernel<<<static_cast<unsigned>(ceil_div(strip.columns, N)), Kernel::threads, bytes, stream>>>(strip);
   return static_cast<int>(cudaGetLastError());
+}
+
+/// Applies the bundle: one strip per multiprocessor. Narrow strips serve GPUs with too little shared memory for a wide
+/// one.
+template <class T>
+int launch_strips(CUstream_st* stream, const Strip<T>& strip) {
+  const BulgeBlocks& p = strip.plan;
+  int status = -1;
+  if constexpr (sizeof(T) == 16) {
+    if (p.width == 16 && p.length() == 80) status = launch<T, 16, 80, 32, true>(stream, strip);
+    if (status != 0 && p.width <= 16 && p.length() <= 80) status = launch<T, 16, 80, 8, false>(stream, strip);
+    if (status != 0) status = launch<T, 32, 96, 16, false>(stream, strip);
+  } else {
+    const bool exact = p.width == 32 && p.length() == 96, small = p.width <= 16 && p.length() <= 48;
+    if (exact && strip.columns >= 6144) status = launch<T, 32, 96, 64, true>(stream, strip);
+    if (status != 0)
+      status = exact   ? launch<T, 32, 96, 32, true>(stream, strip)
+               : small ? launch<T, 16, 48, 32, false>(stream, strip)
+                       : launch<T, 32, 96, 32, false>(stream, strip);
+  }
+  return status;
 }
 
 /// Returns the warps per block: four, one for each part of a multiprocessor, or eight, which need 1.4 times as long for
@@ -243,27 +268,32 @@ void ApplyBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> blo
     return;
   }
   if (c.empty() || c.front().cols == 0) return;
-  Strip<T> strip{p,           args.bundle, args.op == Op::transpose,
-                 blocks.data, blocks.ld,   c.front().cols,
-                 args.row,    args.height, static_cast<int>((p.blocks - 1) * p.width + p.length() + p.chase.b),
-                 {},          {}};
+  Strip<device_t<T>> strip{p,
+                           args.bundle,
+                           args.op != Op::none,
+                           device_pointer(blocks.data),
+                           blocks.ld,
+                           c.front().cols,
+                           args.row,
+                           args.height,
+                           static_cast<int>((p.blocks - 1) * p.width + p.length() + p.chase.b),
+                           {},
+                           {}};
   for (std::size_t i = 0; i < c.size(); ++i) {
-    strip.c[i] = c[i].data;
+    strip.c[i] = device_pointer(c[i].data);
     strip.ldc[i] = c[i].ld;
   }
-  const bool exact = p.width == 32 && p.length() == 96, small = p.width <= 16 && p.length() <= 48;
-  // One strip per multiprocessor. Narrow strips serve GPUs with too little shared memory for a wide one.
   CUstream_st* const stream = context.stream();
-  int status = strip.transpose ? launch_columns<T, true>(stream, strip) : launch_columns<T, false>(stream, strip);
-  if (status != 0 && exact && strip.columns >= 6144) status = launch<T, 32, 96, 64, true>(stream, strip);
-  if (status != 0)
-    status = exact   ? launch<T, 32, 96, 32, true>(stream, strip)
-             : small ? launch<T, 16, 48, 32, false>(stream, strip)
-                     : launch<T, 32, 96, 32, false>(stream, strip);
+  int status = -1;
+  if constexpr (!is_complex<T>)
+    status = strip.transpose ? launch_columns<T, true>(stream, strip) : launch_columns<T, false>(stream, strip);
+  if (status != 0) status = launch_strips(stream, strip);
   context.check(status, "apply_bulge_blocks");
 }
 
 template decltype(ApplyBulgeBlocks<float>::cuda) ApplyBulgeBlocks<float>::cuda;
 template decltype(ApplyBulgeBlocks<double>::cuda) ApplyBulgeBlocks<double>::cuda;
+template decltype(ApplyBulgeBlocks<std::complex<float>>::cuda) ApplyBulgeBlocks<std::complex<float>>::cuda;
+template decltype(ApplyBulgeBlocks<std::complex<double>>::cuda) ApplyBulgeBlocks<std::complex<double>>::cuda;
 
 }  // namespace tesela::kernels

@@ -1,5 +1,6 @@
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
 #include <tesela/codelets/eigen/internal/block_product.cuh>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 
 #include <optional>
 #include <vector>
@@ -31,8 +32,8 @@ struct Memory {
   T v[most_length][ld], t[most_width][ld], products[most_width][ld];
 };
 
-/// Computes T of I - V T V^T from V^T V above the diagonal of `products`; the part below is overwritten. Two
-/// neighbouring triangles T1 and T2 form a triangle of twice their order with -T1 (V1^T V2) T2 between them. (LAPACK's
+/// Computes T of I - V T V^H from V^H V above the diagonal of `products`; the part below is overwritten. Two
+/// neighbouring triangles T1 and T2 form a triangle of twice their order with -T1 (V1^H V2) T2 between them. (LAPACK's
 /// larft adds one column after the other.)
 template <class T>
 __device__ void join_triangles(Memory<T>& memory) {
@@ -47,12 +48,12 @@ __device__ void join_triangles(Memory<T>& memory) {
     };
     for_elements([&](int, int second, int i, int j) {
       T sum = 0;
-      for (int l = second; l <= j; ++l) sum += products[i][l] * t[l][j];
+      for (int l = second; l <= j; ++l) sum = plus_product(sum, products[i][l], t[l][j]);
       products[j][i] = sum;
     });
     for_elements([&](int, int second, int i, int j) {
       T sum = 0;
-      for (int l = i; l < second; ++l) sum += t[i][l] * products[j][l];
+      for (int l = i; l < second; ++l) sum = plus_product(sum, t[i][l], products[j][l]);
       t[i][j] = -sum;
     });
   }
@@ -85,18 +86,28 @@ __global__ void __launch_bounds__(threads)
   {
     const int i = warp / 2 * 16, j = warp % 2 * 16;
     T sums[1][2][4] = {};
-    block_product<1, 2, most_length>(sums, lane, &v[0][i], Memory<T>::ld, [&](int r, int l) { return v[r][j + l]; });
-    for_fragment<1, 2>(
-        lane, [&](int m, int n, int e, int row, int column) { products[i + row][j + column] = sums[m][n][e]; });
+    block_product<1, 2, most_length>(sums, lane, &v[0][i], Memory<T>::ld,
+                                     [&](int r, int l) { return device_conj(v[r][j + l]); });
+    for_fragment<1, 2>(lane, [&](int m, int n, int e, int row, int column) {
+      products[i + row][j + column] = device_conj(sums[m][n][e]);
+    });
   }
   __syncthreads();
   join_triangles(memory);
   T *const first = blocks + plan.column(block, hop) * ld, *const second = first + k * rows;
-  const auto in_first = [&](int r, int j) { return first + j / 4 * 4 * rows + 4 * r + j % 4; };
-  const auto in_second = [&](int r, int j) { return second + r / 4 * 4 * k + 4 * j + r % 4; };
+  const auto to_first = [&](int r, int j, T x) {
+    first[is_complex<T> ? j + r * k : j / 4 * 4 * rows + 4 * r + j % 4] = device_conj(x);
+  };
+  const auto to_second = [&](int r, int j, T x) {
+    second[is_complex<T> ? r + j * rows : r / 4 * 4 * k + 4 * j + r % 4] = x;
+  };
   for (int at = me; at < k * rows; at += threads) {
     const int l = at / 4;
-    if (transpose)
+    if (is_complex<T> && transpose)
+      second[at] = v[at % rows][at / rows];
+    else if (is_complex<T>)
+      first[at] = device_conj(v[at / k][at % k]);
+    else if (transpose)
       second[at] = v[l / k * 4 + at % 4][l % k];
     else
       first[at] = v[l % rows][l / rows * 4 + at % 4];
@@ -107,20 +118,21 @@ __global__ void __launch_bounds__(threads)
                                          [&](int l, int r) { return v[warp * each + r][l]; });
   for_fragment<2, each / 8>(lane, [&](int m, int n, int e, int j, int column) {
     const int r = warp * each + column;
-    if (j < k && r < rows) *(transpose ? in_first(r, j) : in_second(r, j)) = sums[m][n][e];
+    if (j < k && r < rows) transpose ? to_first(r, j, sums[m][n][e]) : to_second(r, j, sums[m][n][e]);
   });
 }
 
 /// Returns the tiles that a part reads, or nothing if they are too many. `first_tile` has the position of each group's
 /// first tile in the list.
 template <class T>
-std::optional<Kept<T>> kept_of(const BulgeBlocks& p, index_t bundle, const Part& part,
-                               const std::vector<std::size_t>& first_tile, std::span<const In<T>> reflectors) {
+std::optional<Kept<device_t<T>>> kept_of(const BulgeBlocks& p, index_t bundle, const Part& part,
+                                         const std::vector<std::size_t>& first_tile,
+                                         std::span<const In<T>> reflectors) {
   const BulgePlan& chase = p.chase;
   const index_t begin = p.first_sweep(bundle, part.first_block),
                 end = std::min(p.first_sweep(bundle, part.end_block), p.end_sweep(bundle)),
                 first_group = p.first_sweep(bundle) / chase.group;
-  Kept<T> kept{};
+  Kept<device_t<T>> kept{};
   kept.ld = reflectors.empty() ? 1 : reflectors.front().ld;
   kept.first_group = begin / chase.group;
   index_t count = 0;
@@ -131,9 +143,9 @@ std::optional<Kept<T>> kept_of(const BulgeBlocks& p, index_t bundle, const Part&
     if (count + last - first + 1 > most_tiles || g - kept.first_group >= most_tiles) return {};
     kept.first_tile[g - kept.first_group] = static_cast<int>(count - first);
     for (index_t w = first; w <= last; ++w)
-      kept.tiles[count++] = reflectors[first_tile[static_cast<std::size_t>(g - first_group)] +
-                                       static_cast<std::size_t>(w - chase.first_window(g))]
-                                .data;
+      kept.tiles[count++] = device_pointer(reflectors[first_tile[static_cast<std::size_t>(g - first_group)] +
+                                                      static_cast<std::size_t>(w - chase.first_window(g))]
+                                               .data);
   }
   return kept;
 }
@@ -148,6 +160,10 @@ void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blo
     context.check(cudaErrorInvalidValue, "form_bulge_blocks: the blocks are too large");
     return;
   }
+  constexpr int bytes = sizeof(Memory<device_t<T>>);
+  if (bytes > 48 << 10)
+    context.check(cudaFuncSetAttribute(form_block<device_t<T>>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                  "form_bulge_blocks");
   std::vector<std::size_t> first_tile;
   std::size_t tile = 0;
   for (index_t g = p.first_sweep(args.bundle) / p.chase.group; p.chase.first_sweep(g) < p.end_sweep(args.bundle); ++g) {
@@ -169,8 +185,8 @@ void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blo
     }
     const dim3 grid(static_cast<unsigned>(part.end_hop - part.first_hop),
                     static_cast<unsigned>(part.end_block - part.first_block));
-    form_block<<<grid, threads, sizeof(Memory<T>), context.stream()>>>(p, args.bundle, args.op == Op::transpose, part,
-                                                                       *kept, blocks.data, blocks.ld);
+    form_block<<<grid, threads, bytes, context.stream()>>>(p, args.bundle, args.op != Op::none, part, *kept,
+                                                           device_pointer(blocks.data), blocks.ld);
     context.check(cudaGetLastError(), "form_bulge_blocks");
     const bool all_hops = part.end_hop == hops;
     part = {all_hops ? part.end_block : part.first_block, all_hops ? part.end_block + 1 : part.end_block,
@@ -180,5 +196,7 @@ void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blo
 
 template decltype(FormBulgeBlocks<float>::cuda) FormBulgeBlocks<float>::cuda;
 template decltype(FormBulgeBlocks<double>::cuda) FormBulgeBlocks<double>::cuda;
+template decltype(FormBulgeBlocks<std::complex<float>>::cuda) FormBulgeBlocks<std::complex<float>>::cuda;
+template decltype(FormBulgeBlocks<std::complex<double>>::cuda) FormBulgeBlocks<std::complex<double>>::cuda;
 
 }  // namespace tesela::kernels

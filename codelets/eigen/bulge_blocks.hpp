@@ -67,7 +67,6 @@ template <class T>
 struct FormBulgeBlocks {
   static constexpr auto name = "form_bulge_blocks";
   static constexpr std::uint32_t color = 0xccb974;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BulgeBlocks plan;    ///< blocks of the chase
     index_t bundle = 0;  ///< number of the bundle
@@ -94,7 +93,6 @@ template <class T>
 struct ApplyBulgeBlocks {
   static constexpr auto name = "apply_bulge_blocks";
   static constexpr std::uint32_t color = 0x55a868;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BulgeBlocks plan;    ///< blocks of the chase
     index_t bundle = 0;  ///< number of the bundle
