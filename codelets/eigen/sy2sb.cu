@@ -9,7 +9,7 @@
 namespace tesela::kernels {
 namespace {
 
-using internal::each, internal::Gather, internal::Products, internal::UnitLower;
+using internal::each, internal::gather, internal::Products, internal::UnitLower;
 
 template <class T>
 struct CopyPanelAndT {
@@ -29,14 +29,16 @@ struct CopyTriangle {
   __device__ void operator()(index_t i, index_t j) const { to[i + j * ld_to] = i <= j ? from[i + j * ld_from] : T(0); }
 };
 
-constexpr int larft_square = 64;
+/// Order of the squares: the kernel's shared memory is limited to 48 KiB.
+template <class T>
+constexpr int larft_square = sizeof(T) == 16 ? 32 : 64;
 
-/// Computes the diagonal squares of T, which hold V^T V, from the reflectors' factors (LAPACK larft), one row per
+/// Computes the diagonal squares of T, which hold V^H V, from the reflectors' factors (LAPACK larft), one row per
 /// thread.
 template <class T>
 __global__ void larft_squares_kernel(index_t columns, const T* tau, index_t tau_ld, T* t, index_t ld) {
-  constexpr int most = larft_square;
-  __shared__ T dots[most][most + 1];  // V^T V above the diagonal; on it and below, T transposed
+  constexpr int most = larft_square<T>;
+  __shared__ T dots[most][most + 1];  // V^H V above the diagonal; on it and below, T transposed
   const index_t first = index_t{blockIdx.x} * most;
   const int k = static_cast<int>(columns - first < most ? columns - first : most), i = static_cast<int>(threadIdx.x);
   t += first + first * ld;
@@ -47,7 +49,7 @@ __global__ void larft_squares_kernel(index_t columns, const T* tau, index_t tau_
   if (i >= k) return;
   for (int j = 0; j < k; ++j) {
     T sum = i == j ? T(-1) : T(0);
-    for (int l = i; l < j; ++l) sum += dots[l][i] * dots[l][j];
+    for (int l = i; l < j; ++l) sum = plus_product(sum, dots[l][i], dots[l][j]);
     const T element = i <= j ? -tau[j * tau_ld] * sum : T(0);
     if (i <= j) dots[j][i] = element;
     t[i + j * ld] = element;
@@ -70,15 +72,19 @@ void Sy2sbPanel<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> 
                          Out<T> t, Scratch<T> work) {
   const BandPanel& panel = args.panel;
   const index_t n = a.rows, m = n - panel.column, k = panel.at - panel.waiting, from = panel.column - panel.top;
-  each(context, m, panel.width, CopyPanelAndT<T>{&a(panel.column, args.column), a.ld, &p(panel.column, 0), p.ld});
+  each(context, m, panel.width,
+       CopyPanelAndT<device_t<T>>{device_pointer(&a(panel.column, args.column)), a.ld,
+                                  device_pointer(&p(panel.column, 0)), p.ld});
   if (k > 0)
     for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
-      Products<T>{context}.gemm(Op::none, Op::transpose, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,
+      Products<T>{context}.gemm(Op::none, adjoint<T>, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,
                                 &right(from, panel.waiting), right.ld, 1, &p(panel.column, 0), p.ld);
   if (panel.vectors > 0) Geqrt<T>::cuda(context, args.qr(n), {p.data, p.rows, p.cols, p.ld}, t, work);
   each(context, args.half_width + 1, panel.width,
-       CopyDiagonals<T>{&p(panel.column, 0), p.ld, &band(0, args.band_column), band.ld, m});
-  if (panel.vectors > 0) each(context, panel.vectors, panel.vectors, UnitLower<T>{&p(panel.row, 0), p.ld});
+       CopyDiagonals<device_t<T>>{device_pointer(&p(panel.column, 0)), p.ld, device_pointer(&band(0, args.band_column)),
+                                  band.ld, m});
+  if (panel.vectors > 0)
+    each(context, panel.vectors, panel.vectors, UnitLower<device_t<T>>{device_pointer(&p(panel.row, 0)), p.ld});
 }
 
 template <class T>
@@ -106,8 +112,8 @@ void Sy2sbSymm<T>::cuda(CudaContext& context, const Args& args, In<T> p, Out<T> 
                   begun ? T(1) : T(0), &w(left, 0), w.ld);
     begun = true;
     if (end < n)
-      products.gemm(Op::transpose, Op::none, end - left, k, n - end, 1, square + (end - left), a[i].ld, &p(end, 0),
-                    p.ld, 1, &w(left, 0), w.ld);
+      products.gemm(adjoint<T>, Op::none, end - left, k, n - end, 1, square + (end - left), a[i].ld, &p(end, 0), p.ld,
+                    1, &w(left, 0), w.ld);
   }
   if (!begun) clear();
 }
@@ -120,25 +126,23 @@ void Sy2sbJoin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> p
   const index_t k = panel.vectors, from = panel.row - panel.top, m = p.rows - panel.row,
                 lacking = panel.at - panel.waiting;
   T *const mine = &v(from, panel.at), *const sum = &z(from, panel.at);
-  each(context, m, k, Gather<T, false>{&p(panel.row, 0), p.ld, mine, v.ld});
+  gather<false>(context, m, k, &p(panel.row, 0), p.ld, mine, v.ld);
   for (std::size_t i = 0; i < w.size(); ++i) {
     const T* const part = &w[i](panel.row, 0);
-    if (i == 0)
-      each(context, m, k, Gather<T, false>{part, w[i].ld, sum, z.ld});
-    else
-      each(context, m, k, Gather<T, true>{part, w[i].ld, sum, z.ld});
+    i == 0 ? gather<false>(context, m, k, part, w[i].ld, sum, z.ld)
+           : gather<true>(context, m, k, part, w[i].ld, sum, z.ld);
   }
   if (lacking > 0)
     for (const auto& [left, right] : {std::pair{v, z}, {z, v}}) {
-      products.gemm(Op::transpose, Op::none, lacking, k, m, 1, &right(from, panel.waiting), right.ld, mine, v.ld, 0,
+      products.gemm(adjoint<T>, Op::none, lacking, k, m, 1, &right(from, panel.waiting), right.ld, mine, v.ld, 0,
                     work.data, lacking);
       products.gemm(Op::none, Op::none, m, k, lacking, -1, &left(from, panel.waiting), left.ld, work.data, lacking, 1,
                     sum, z.ld);
     }
   products.trmm(Side::right, Op::none, m, k, t.data, t.ld, sum, z.ld);
-  products.gemm(Op::transpose, Op::none, k, k, m, 1, mine, v.ld, sum, z.ld, 0, work.data, k);
-  products.trmm(Side::left, Op::transpose, k, k, t.data, t.ld, work.data, k);
-  products.gemm(Op::none, Op::none, m, k, k, T(-0.5), mine, v.ld, work.data, k, 1, sum, z.ld);
+  products.gemm(adjoint<T>, Op::none, k, k, m, 1, mine, v.ld, sum, z.ld, 0, work.data, k);
+  products.trmm(Side::left, adjoint<T>, k, k, t.data, t.ld, work.data, k);
+  products.gemm(Op::none, Op::none, m, k, k, T(real_t<T>(-0.5)), mine, v.ld, work.data, k, 1, sum, z.ld);
 }
 
 template <class T>
@@ -150,7 +154,7 @@ void Sy2sbUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T>
   const auto at = [&](const In<T>& x, index_t row) { return &x(row - args.top, args.begin); };
   for (index_t j = args.first; j < end; j += most)
     for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
-      products.gemm(Op::none, Op::transpose, a.rows - j, std::min(most, end - j), k, -1, at(left, j), left.ld,
+      products.gemm(Op::none, adjoint<T>, a.rows - j, std::min(most, end - j), k, -1, at(left, j), left.ld,
                     at(right, j), right.ld, 1, &a(j, j - args.tile_column), a.ld);
   if (args.mirrored) mirror(context, end - args.first, &a(args.first, args.first - args.tile_column), a.ld);
 }
@@ -159,30 +163,32 @@ template <class T>
 void JoinReflectors<T>::cuda(CudaContext& context, const Args& args, In<T> v, Out<T> t, std::span<const In<T>> panels) {
   const Products<T> products{context};
   const index_t k = args.columns, b = args.half_width, ld = t.ld;
-  // S = V^T V, then T12 = -T1 S12 T2 for neighbours of doubling size; T2^T S12^T is kept below the diagonal for a
+  // S = V^H V, then T12 = -T1 S12 T2 for neighbours of doubling size; T2^T S12^T is kept below the diagonal for a
   // while.
-  products.gemm(Op::transpose, Op::none, k, k, v.rows, 1, v.data, v.ld, v.data, v.ld, 0, t.data, ld);
+  products.gemm(adjoint<T>, Op::none, k, k, v.rows, 1, v.data, v.ld, v.data, v.ld, 0, t.data, ld);
+  constexpr int square = larft_square<device_t<T>>;
   const bool single = b == 1 && k > 1 && panels.size() == 1;
   if (single) {
-    larft_squares_kernel<<<static_cast<unsigned>(ceil_div(k, larft_square)), larft_square, 0, context.stream()>>>(
-        k, panels[0].data, panels[0].ld, t.data, ld);
+    larft_squares_kernel<<<static_cast<unsigned>(ceil_div(k, square)), square, 0, context.stream()>>>(
+        k, device_pointer(panels[0].data), panels[0].ld, device_pointer(t.data), ld);
     context.check(cudaGetLastError(), "join_reflectors");
   } else {
     for (index_t at = 0, i = 0; at < k; at += b, ++i) {
       const In<T>& panel = panels[panels.size() > 1 ? static_cast<std::size_t>(i) : 0];
       const T* const own = panel.data + (panels.size() > 1 ? 0 : at * panel.ld);
       const index_t width = std::min(b, k - at);
-      each(context, width, width, CopyTriangle<T>{own, panel.ld, &t(at, at), ld});
+      each(context, width, width,
+           CopyTriangle<device_t<T>>{device_pointer(own), panel.ld, device_pointer(&t(at, at)), ld});
     }
   }
-  for (index_t s = single ? larft_square : b; s < k; s *= 2) {
+  for (index_t s = single ? square : b; s < k; s *= 2) {
     for (index_t at = 0; at + s < k; at += 2 * s) {
       const index_t next = at + s, width = std::min(s, k - next);
       T *const s12 = &t(at, next), *const turned = &t(next, at);
       products.gemm(Op::transpose, Op::transpose, width, s, width, 1, &t(next, next), ld, s12, ld, 0, turned, ld);
       products.gemm(Op::none, Op::transpose, s, width, s, -1, &t(at, at), ld, turned, ld, 0, s12, ld);
     }
-    each(context, k, k, ClearBelow<T>{t.data, ld});
+    each(context, k, k, ClearBelow<device_t<T>>{device_pointer(t.data), ld});
   }
 }
 
@@ -192,8 +198,8 @@ void Larfb<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, In
   const index_t k = args.columns, m = v.rows, n = c.cols;
   T *const part = &c(args.top, 0), *const projected = work.data, *const turned = work.data + k * n;
   const auto gemm = [&](const GemmProblem<T>& problem) { multiply<T>(context, args.kernel, problem, products); };
-  gemm({Op::transpose, Op::none, k, n, m, 1, v.data, v.ld, part, c.ld, 0, projected, k});
-  gemm({args.op, Op::none, k, n, k, 1, t.data, t.ld, projected, k, 0, turned, k});
+  gemm({adjoint<T>, Op::none, k, n, m, 1, v.data, v.ld, part, c.ld, 0, projected, k});
+  gemm({args.op == Op::none ? Op::none : adjoint<T>, Op::none, k, n, k, 1, t.data, t.ld, projected, k, 0, turned, k});
   gemm({Op::none, Op::none, m, n, k, -1, v.data, v.ld, turned, k, 1, part, c.ld});
 }
 
@@ -206,6 +212,8 @@ void Larfb<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, In
   template decltype(Larfb<T>::cuda) Larfb<T>::cuda;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -35,7 +35,6 @@ template <class T>
 struct Sy2sbPanel {
   static constexpr auto name = "sy2sb_panel";
   static constexpr std::uint32_t color = 0xccb974;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BandPanel panel;
     index_t half_width = 0;               ///< of the band
@@ -59,7 +58,6 @@ template <class T>
 struct Sy2sbSymm {
   static constexpr auto name = "sy2sb_symm";
   static constexpr std::uint32_t color = 0x4c72b0;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BandPanel panel;
     index_t first = 0, stride = 1;
@@ -88,7 +86,6 @@ template <class T>
 struct Sy2sbJoin {
   static constexpr auto name = "sy2sb_join";
   static constexpr std::uint32_t color = 0xdd8452;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     BandPanel panel;
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.at - panel.waiting); }
@@ -110,7 +107,6 @@ template <class T>
 struct Sy2sbUpdate {
   static constexpr auto name = "sy2sb_update";
   static constexpr std::uint32_t color = 0x55a868;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t tile_column = 0;  ///< the tile's first column in the matrix
     index_t first = 0;        ///< first column that changes, at or right of tile_column
@@ -138,7 +134,6 @@ template <class T>
 struct JoinReflectors {
   static constexpr auto name = "join_reflectors";
   static constexpr std::uint32_t color = 0xc44e52;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t columns = 0;     ///< columns of V with vectors
     index_t half_width = 0;  ///< of the band
@@ -157,7 +152,6 @@ template <class T>
 struct Larfb {
   static constexpr auto name = "larfb";
   static constexpr std::uint32_t color = 0x8172b3;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Op op = Op::none;
     index_t top = 0, columns = 0;

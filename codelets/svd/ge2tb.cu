@@ -4,9 +4,9 @@
 namespace tesela::kernels {
 namespace {
 
-using internal::each, internal::Gather, internal::Products, internal::UnitLower;
+using internal::each, internal::gather, internal::Products, internal::UnitLower;
 
-/// Copies the triangle R of a panel to the band, or R^T if `transpose`.
+/// Copies the triangle R of a panel to the band, or R^H if `transpose`.
 template <class T, bool transpose>
 struct TriangleToBand {
   const T* r;
@@ -16,7 +16,8 @@ struct TriangleToBand {
   __device__ void operator()(index_t i, index_t j) const {
     if (i > j) return;
     const index_t column = transpose ? i : j, row = transpose ? half_width - 1 + j - i : 2 * half_width - 1 + i - j;
-    band[row + column * ld] = r[i + j * ldr];
+    const T x = r[i + j * ldr];
+    band[row + column * ld] = transpose ? device_conj(x) : x;
   }
 };
 
@@ -28,11 +29,13 @@ void Ge2tbColumns<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOu
   const TriangularPanel& p = args.panel;
   const index_t m = a.rows - p.column, b = p.half_width;
   const InOut<T> mine{&v(p.column - args.top, p.at), m, p.width, v.ld};
-  each(context, m, p.width, Gather<T, false>{&a(p.column, args.column), a.ld, mine.data, v.ld});
+  gather<false>(context, m, p.width, &a(p.column, args.column), a.ld, mine.data, v.ld);
   Geqrt<T>::cuda(context, {0, 0, p.width, b, m}, mine, t, work);
-  each(context, p.width, p.width, TriangleToBand<T, false>{mine.data, v.ld, &band(0, args.band_column), band.ld, b});
-  each(context, p.width, p.width, UnitLower<T>{mine.data, v.ld});
-  each(context, m, p.width, Gather<T, false>{mine.data, v.ld, &g(p.column, 0), g.ld});
+  each(context, p.width, p.width,
+       TriangleToBand<device_t<T>, false>{device_pointer(mine.data), v.ld, device_pointer(&band(0, args.band_column)),
+                                          band.ld, b});
+  each(context, p.width, p.width, UnitLower<device_t<T>>{device_pointer(mine.data), v.ld});
+  gather<false>(context, m, p.width, mine.data, v.ld, &g(p.column, 0), g.ld);
 }
 
 template <class T>
@@ -40,10 +43,10 @@ void Ge2tbRows<T>::cuda(CudaContext& context, const Args& args, In<T> g, In<T> t
   const index_t c = args.panel.column, b = args.panel.half_width, m = a.rows - c, width = a.cols - args.first;
   const Products<T> products{context};
   T *const y = &h(0, args.first), *const rows = &p(args.first, 0);
-  products.gemm(Op::transpose, Op::none, b, width, m, 1, &g(c, 0), g.ld, &a(c, args.first), a.ld, 0, y, h.ld);
-  products.trmm(Side::left, Op::transpose, b, width, t.data, t.ld, y, h.ld);
+  products.gemm(adjoint<T>, Op::none, b, width, m, 1, &g(c, 0), g.ld, &a(c, args.first), a.ld, 0, y, h.ld);
+  products.trmm(Side::left, adjoint<T>, b, width, t.data, t.ld, y, h.ld);
   products.transpose(width, b, &a(c, args.first), a.ld, rows, p.ld);
-  products.gemm(Op::transpose, Op::transpose, width, b, b, -1, y, h.ld, &g(c, 0), g.ld, 1, rows, p.ld);
+  products.gemm(adjoint<T>, adjoint<T>, width, b, b, -1, y, h.ld, &g(c, 0), g.ld, 1, rows, p.ld);
 }
 
 template <class T>
@@ -54,13 +57,14 @@ void Ge2tbFactorRows<T>::cuda(CudaContext& context, const Args& args, InOut<T> v
   const InOut<T> mine{&v(first, panel.at), v.rows - first, b, v.ld};
   index_t row = 0, skip = panel.next() % args.tile_width;
   for (const In<T>& part : p) {
-    each(context, part.rows - skip, b, Gather<T, false>{&part(skip, 0), part.ld, &mine(row, 0), v.ld});
+    gather<false>(context, part.rows - skip, b, &part(skip, 0), part.ld, &mine(row, 0), v.ld);
     row += part.rows - skip, skip = 0;
   }
   Geqrt<T>::cuda(context, {0, 0, b, b, mine.rows}, mine, t, work);
   each(context, std::min(b, mine.rows), b,
-       TriangleToBand<T, true>{mine.data, v.ld, &band(0, args.band_column), band.ld, b});
-  each(context, panel.vectors, panel.vectors, UnitLower<T>{mine.data, v.ld});
+       TriangleToBand<device_t<T>, true>{device_pointer(mine.data), v.ld, device_pointer(&band(0, args.band_column)),
+                                         band.ld, b});
+  each(context, panel.vectors, panel.vectors, UnitLower<device_t<T>>{device_pointer(mine.data), v.ld});
 }
 
 template <class T>
@@ -90,9 +94,9 @@ void Ge2tbJoin<T>::cuda(CudaContext& context, const Args& args, In<T> t, InOut<T
   T* const sum = &g(next, b);
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (const In<T>& part = parts[i]; i == 0)
-      each(context, m, k, Gather<T, false>{&part(next, 0), part.ld, sum, g.ld});
+      gather<false>(context, m, k, &part(next, 0), part.ld, sum, g.ld);
     else
-      each(context, m, k, Gather<T, true>{&part(next, 0), part.ld, sum, g.ld});
+      gather<true>(context, m, k, &part(next, 0), part.ld, sum, g.ld);
   Products<T>{context}.trmm(Side::right, Op::none, m, k, t.data, t.ld, sum, g.ld);
 }
 
@@ -116,6 +120,8 @@ void Ge2tbUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> g, In<T>
   template decltype(Ge2tbUpdate<T>::cuda) Ge2tbUpdate<T>::cuda;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -43,7 +43,6 @@ template <class T>
 struct Ge2tbColumns {
   static constexpr auto name = "ge2tb_columns";
   static constexpr std::uint32_t color = 0xccb974;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args : TriangularStep {
     index_t top = 0;                      ///< first row of V's tiles
     index_t column = 0, band_column = 0;  ///< of the step in the tile of A, and in the band's tile
@@ -62,7 +61,6 @@ template <class T>
 struct Ge2tbRows {
   static constexpr auto name = "ge2tb_rows";
   static constexpr std::uint32_t color = 0x4c72b0;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args : TriangularStep {
     index_t first = 0;  ///< first column of the tile right of the step
   };
@@ -80,7 +78,6 @@ template <class T>
 struct Ge2tbFactorRows {
   static constexpr auto name = "ge2tb_factor_rows";
   static constexpr std::uint32_t color = 0xccb974;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args : TriangularStep {
     index_t top = 0;          ///< first row of V2's tile
     index_t tile_width = 0;   ///< of all tiles of A except the last
@@ -101,7 +98,6 @@ template <class T>
 struct Ge2tbProduct {
   static constexpr auto name = "ge2tb_product";
   static constexpr std::uint32_t color = 0x4c72b0;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args : TriangularStep {
     index_t top = 0;                ///< first row of V2's tile
     index_t first = 0, stride = 1;  ///< first tile of the list, and the distance of its tiles
@@ -123,7 +119,6 @@ template <class T>
 struct Ge2tbJoin {
   static constexpr auto name = "ge2tb_join";
   static constexpr std::uint32_t color = 0xdd8452;
-  static constexpr bool cores_only = is_complex<T>;
   using Args = TriangularStep;
   static double flops(const Args& args, std::span<const Shape> shapes) {
     const auto m = static_cast<double>(shapes[1].rows - args.panel.next()), k = static_cast<double>(args.panel.vectors);
@@ -138,7 +133,6 @@ template <class T>
 struct Ge2tbUpdate {
   static constexpr auto name = "ge2tb_update";
   static constexpr std::uint32_t color = 0x55a868;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args : TriangularStep {
     index_t top = 0;          ///< first row of V2's tile
     index_t tile_column = 0;  ///< first column of the tile of A

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/support/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 #include <tesela/codelets/support/internal/each.cuh>
 
 // cuBLAS's products and copies of panels for two-sided reductions. Internal to codelets/.
@@ -20,9 +21,10 @@ struct Products {
   void trmm(Side side, Op op, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) const {
     if (m > 0 && n > 0) context.check(cublas::trmm<T>(context.cublas(), side, op, m, n, r, ldr, x, ldx), "cublas trmm");
   }
-  /// Computes B = A^T, B m x n.
+  /// Computes B = A^H, B m x n.
   void transpose(index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb) const {
-    if (m > 0 && n > 0) context.check(cublas::transpose<T>(context.cublas(), m, n, a, lda, b, ldb), "cublas geam");
+    if (m > 0 && n > 0)
+      context.check(cublas::transpose<T>(context.cublas(), m, n, a, lda, b, ldb, adjoint<T>), "cublas geam");
   }
 };
 
@@ -48,5 +50,11 @@ struct Gather {
     to[i + j * ld_to] = old + from[i + j * ld_from];
   }
 };
+
+/// Copies an m x n matrix, or adds it if `add`.
+template <bool add, class T>
+void gather(const CudaContext& context, index_t m, index_t n, const T* from, index_t ld_from, T* to, index_t ld_to) {
+  each(context, m, n, Gather<device_t<T>, add>{device_pointer(from), ld_from, device_pointer(to), ld_to});
+}
 
 }  // namespace tesela::kernels::internal
