@@ -1,5 +1,6 @@
 #include <tesela/codelets/eigen/internal/copy_diagonals.cuh>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 #include <tesela/codelets/support/internal/each.cuh>
 
 #include <cmath>
@@ -24,10 +25,11 @@ __global__ void scan_column(index_t below, index_t rows, const T* a, index_t ld,
   double largest = 0;
   index_t strange = -1, last = diagonal;
   for (index_t i = max(diagonal, index_t{0}) + threadIdx.x; i < rows; i += blockDim.x) {
-    const double x = fabs(static_cast<double>(a[i + j * ld]));
-    if (x > largest) largest = x;
-    if (!isfinite(x) && strange < 0) strange = i;
-    if (x != 0) last = i;
+    const T x = a[i + j * ld];
+    const auto size = static_cast<double>(device_largest_part(x));
+    if (size > largest) largest = size;
+    if (!device_finite(x) && strange < 0) strange = i;
+    if (size != 0) last = i;
   }
   if (largest > 0) atomicMax(&found->largest, static_cast<unsigned long long>(__double_as_longlong(largest)));
   if (strange >= 0) atomicMin(&found->strange, static_cast<unsigned long long>(j * rows + strange));
@@ -44,21 +46,30 @@ __global__ void end_scan(index_t first_row, index_t first_column, index_t rows, 
   numbers[3] = static_cast<double>(all.half_width);
 }
 
+__device__ inline double magnitude(double x) { return fabs(x); }
+__device__ inline float magnitude(float x) { return fabs(x); }
+template <class R>
+__device__ inline R magnitude(DeviceComplex<R> x) {
+  return hypot(x.re, x.im);
+}
+
 /// Scans one column per block of 256 threads.
 template <class T>
 __global__ void turn_column(index_t rows, T* x, index_t ld) {
   x += blockIdx.x * ld;
   T most = 0;
-  index_t at = 0;
+  real_t<T> largest = 0;
+  index_t at = rows;
   const auto take = [&](T value, index_t i) {
-    if (fabs(value) > fabs(most) || (fabs(value) == fabs(most) && i < at)) {
+    const real_t<T> size = magnitude(value);
+    if (size > largest || (size == largest && i < at)) {
       most = value;
+      largest = size;
       at = i;
     }
   };
-  at = rows;
   for (index_t i = threadIdx.x; i < rows; i += blockDim.x) take(x[i], i);
-  for (int d = 16; d > 0; d /= 2) take(__shfl_xor_sync(0xffffffffu, most, d), __shfl_xor_sync(0xffffffffu, at, d));
+  for (int d = 16; d > 0; d /= 2) take(shuffle_xor(most, d), __shfl_xor_sync(0xffffffffu, at, d));
   __shared__ T values[8];
   __shared__ index_t places[8];
   if (threadIdx.x % 32 == 0) {
@@ -67,9 +78,24 @@ __global__ void turn_column(index_t rows, T* x, index_t ld) {
   }
   __syncthreads();
   for (int w = 0; w < 8; ++w) take(values[w], places[w]);
-  if (most < 0)
+  if constexpr (is_complex<T>) {
+    if (largest == 0) return;
+    const T turn = {most.re / largest, -most.im / largest};
+    for (index_t i = threadIdx.x; i < rows; i += blockDim.x) x[i] = i == at ? T(largest) : x[i] * turn;
+  } else if (most < 0) {
     for (index_t i = threadIdx.x; i < rows; i += blockDim.x) x[i] = -x[i];
+  }
 }
+
+template <class T>
+struct TimesPhase {
+  const T* d;
+  const real_t<T>* y;
+  index_t ldy;
+  T* x;
+  index_t ldx;
+  __device__ void operator()(index_t i, index_t j) const { x[i + j * ldx] = d[i] * y[i + j * ldy]; }
+};
 
 }  // namespace
 
@@ -79,7 +105,7 @@ void SymmetricScan<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out
   begin_scan<<<1, 1, 0, context.stream()>>>(all);
   if (a.cols > 0)
     scan_column<<<static_cast<unsigned>(a.cols), 256, 0, context.stream()>>>(args.first_column - args.first_row, a.rows,
-                                                                             a.data, a.ld, all);
+                                                                             device_pointer(a.data), a.ld, all);
   end_scan<<<1, 1, 0, context.stream()>>>(args.first_row, args.first_column, a.rows, all);
   context.check(cudaGetLastError(), "symmetric_scan");
 }
@@ -87,15 +113,21 @@ void SymmetricScan<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out
 template <class T>
 void CopyBand<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> band) {
   each(context, args.half_width + 1, args.count,
-       CopyDiagonals<T>{&a(args.column, args.a_column), a.ld, &band(0, args.band_column), band.ld,
-                        a.rows - args.column});
+       CopyDiagonals<device_t<T>>{device_pointer(&a(args.column, args.a_column)), a.ld,
+                                  device_pointer(&band(0, args.band_column)), band.ld, a.rows - args.column});
 }
 
 template <class T>
 void TurnColumns<T>::cuda(CudaContext& context, const Args&, InOut<T> x) {
   if (x.rows > 0 && x.cols > 0)
-    turn_column<<<static_cast<unsigned>(x.cols), 256, 0, context.stream()>>>(x.rows, x.data, x.ld);
+    turn_column<<<static_cast<unsigned>(x.cols), 256, 0, context.stream()>>>(x.rows, device_pointer(x.data), x.ld);
   context.check(cudaGetLastError(), "turn_columns");
+}
+
+template <class T>
+void PhaseRows<T>::cuda(CudaContext& context, const Args& args, In<T> d, In<real_t<T>> y, Out<T> x) {
+  each(context, x.rows, x.cols,
+       TimesPhase<device_t<T>>{device_pointer(&d(args.first, 0)), y.data, y.ld, device_pointer(x.data), x.ld});
 }
 
 #define TESELA_INSTANTIATE(T)                                       \
@@ -104,6 +136,10 @@ void TurnColumns<T>::cuda(CudaContext& context, const Args&, InOut<T> x) {
   template decltype(TurnColumns<T>::cuda) TurnColumns<T>::cuda;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
+template decltype(PhaseRows<std::complex<float>>::cuda) PhaseRows<std::complex<float>>::cuda;
+template decltype(PhaseRows<std::complex<double>>::cuda) PhaseRows<std::complex<double>>::cuda;
 
 }  // namespace tesela::kernels

@@ -11,7 +11,6 @@ template <class T>
 struct SymmetricScan {
   static constexpr auto name = "symmetric_scan";
   static constexpr std::uint32_t color = 0x937860;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t first_row = 0, first_column = 0;  ///< of the tile, in the matrix
   };
@@ -25,7 +24,6 @@ template <class T>
 struct CopyBand {
   static constexpr auto name = "copy_band";
   static constexpr std::uint32_t color = 0x8c8c8c;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     index_t column = 0;                                                ///< index of the first column in the matrix
     index_t a_column = 0, band_column = 0, count = 0, half_width = 0;  ///< half_width: of the band
@@ -40,13 +38,12 @@ template <class T>
 struct TurnColumns {
   static constexpr auto name = "turn_columns";
   static constexpr std::uint32_t color = 0x937860;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {};
   static void cpu(const Args& args, InOut<T> x);
   static void cuda(CudaContext& context, const Args& args, InOut<T> x);
 };
 
-/// Computes X = diag(d) Y with complex d, n x 1, and real Y. Only on cores; T is complex.
+/// Computes X = diag(d) Y with complex d, n x 1, and real Y. T is complex.
 template <class T>
 struct PhaseRows {
   static constexpr auto name = "phase_rows";
@@ -55,6 +52,7 @@ struct PhaseRows {
     index_t first = 0;  ///< the tile's first row
   };
   static void cpu(const Args& args, In<T> d, In<real_t<T>> y, Out<T> x);
+  static void cuda(CudaContext& context, const Args& args, In<T> d, In<real_t<T>> y, Out<T> x);
 };
 
 }  // namespace tesela::kernels

@@ -31,7 +31,6 @@ template <class T>
 struct LargestElement {
   static constexpr auto name = "largest_element";
   static constexpr std::uint32_t color = 0x937860;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     Counted counted = Counted::all;
     index_t first_row = 0, first_column = 0;  ///< of the tile, in the matrix

@@ -85,6 +85,8 @@ index_t syevd_work(bool, index_t, bool) {
 }
 template index_t syevd_work<float>(bool, index_t, bool);
 template index_t syevd_work<double>(bool, index_t, bool);
+template index_t syevd_work<std::complex<float>>(bool, index_t, bool);
+template index_t syevd_work<std::complex<double>>(bool, index_t, bool);
 #endif
 
 template struct Syevd<float>;

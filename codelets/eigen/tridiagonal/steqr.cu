@@ -1,5 +1,6 @@
 #include <tesela/codelets/eigen/internal/small_eig_sweeps.cuh>
 #include <tesela/codelets/eigen/tridiagonal/steqr.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/host/by_type.hpp>
 
 #include <algorithm>
@@ -70,9 +71,10 @@ index_t syevd_work(bool with_gpu, index_t n, bool vectors) {
   const CudaContext context("syevd");
   int lwork = 0;
   if (with_gpu && context.cusolver() != nullptr && n > 0)
-    context.check(by_type<T, cusolverDnSsyevd_bufferSize, cusolverDnDsyevd_bufferSize>(
-                      context.cusolver(), mode(vectors), lower, static_cast<int>(n), nullptr, static_cast<int>(n),
-                      nullptr, &lwork),
+    context.check(by_type<T, cusolverDnSsyevd_bufferSize, cusolverDnDsyevd_bufferSize, cusolverDnCheevd_bufferSize,
+                          cusolverDnZheevd_bufferSize>(context.cusolver(), mode(vectors), lower, static_cast<int>(n),
+                                                       cublas::numbers(static_cast<const T*>(nullptr)),
+                                                       static_cast<int>(n), nullptr, &lwork),
                   "cusolver syevd_bufferSize");
   return std::max(lwork, 1);
 }
@@ -81,9 +83,10 @@ template <class T>
 void Syevd<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<real_t<T>> values, Scratch<T> work,
                     InOut<int> info) {
   if (a.cols == 0) return;
-  context.check(by_type<T, cusolverDnSsyevd, cusolverDnDsyevd>(
-                    context.cusolver(), mode(args.vectors), lower, static_cast<int>(a.cols), a.data,
-                    static_cast<int>(a.ld), values.data, work.data, static_cast<int>(work.rows * work.cols), info.data),
+  context.check(by_type<T, cusolverDnSsyevd, cusolverDnDsyevd, cusolverDnCheevd, cusolverDnZheevd>(
+                    context.cusolver(), mode(args.vectors), lower, static_cast<int>(a.cols), cublas::numbers(a.data),
+                    static_cast<int>(a.ld), values.data, cublas::numbers(work.data),
+                    static_cast<int>(work.rows * work.cols), info.data),
                 "cusolver syevd");
 }
 
@@ -91,7 +94,11 @@ template decltype(Steqr<float>::cuda) Steqr<float>::cuda;
 template decltype(Steqr<double>::cuda) Steqr<double>::cuda;
 template index_t syevd_work<float>(bool, index_t, bool);
 template index_t syevd_work<double>(bool, index_t, bool);
+template index_t syevd_work<std::complex<float>>(bool, index_t, bool);
+template index_t syevd_work<std::complex<double>>(bool, index_t, bool);
 template decltype(Syevd<float>::cuda) Syevd<float>::cuda;
 template decltype(Syevd<double>::cuda) Syevd<double>::cuda;
+template decltype(Syevd<std::complex<float>>::cuda) Syevd<std::complex<float>>::cuda;
+template decltype(Syevd<std::complex<double>>::cuda) Syevd<std::complex<double>>::cuda;
 
 }  // namespace tesela::kernels

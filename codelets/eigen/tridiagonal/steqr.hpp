@@ -50,7 +50,6 @@ template <class T>
 struct Syevd {
   static constexpr auto name = "syevd";
   static constexpr std::uint32_t color = 0x8172b3;
-  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     bool vectors = true;
     std::uint64_t cost_key() const { return vectors ? 1 : 0; }
@@ -63,8 +62,7 @@ struct Syevd {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<real_t<T>> values, Scratch<T> work,
                    InOut<int> info);
 };
-/// Returns the rows of its Scratch, which has one column: cuSOLVER's requirement if the runtime has a GPU. T is real;
-/// of complex numbers it has one row.
+/// Returns the rows of its Scratch, which has one column: cuSOLVER's requirement if the runtime has a GPU.
 template <class T>
 index_t syevd_work(bool with_gpu, index_t n, bool vectors);
 
