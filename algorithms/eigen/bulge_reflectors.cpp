@@ -54,11 +54,13 @@ BulgePlan bulge_plan(const WorkerCounts& workers, index_t n, index_t half_width,
 
 namespace {
 
-BulgeBlocks make_blocks(const WorkerCounts& workers, const BulgePlan& plan, const BulgeOptions& options) {
+BulgeBlocks make_blocks(const WorkerCounts& workers, const BulgePlan& plan, std::size_t element,
+                        const BulgeOptions& options) {
   for (const auto& [value, name] :
        {std::pair{options.block, "options.block"}, std::pair{options.bundle, "options.bundle"}})
     require(value >= 0, "band_to_tridiagonal", name, value, " is negative");
-  const index_t widest = chases_on_gpu(workers, plan.b) ? widest_gpu_block : 16;
+  // A GPU's shared memory is small for wide blocks of 16-byte numbers.
+  const index_t widest = chases_on_gpu(workers, plan.b) && element < 16 ? widest_gpu_block : 16;
   const bool gpus_alone = workers.gpus > 0 && workers.cpus == 0;  // no core forms blocks too large for a GPU
   BulgeBlocks blocks;
   blocks.chase = plan;
@@ -100,7 +102,7 @@ void detail::plan_chase(MemoryPlan& plan, const EigShape& e) {
         {place, {p.slot_rows(), p.slots(group)}, static_cast<double>(kept_windows(p, group, e.vectors)), chase, last});
   plan.hold({place, chase_work(p), workers, chase, chase});
   if (!e.vectors) return;
-  const BulgeBlocks blocks = make_blocks(e.workers, p, {});
+  const BulgeBlocks blocks = make_blocks(e.workers, p, plan.element(), {});
   if (blocks.bundles() == 0) return;
   const Shape forming = form_bulge_blocks_work(blocks), applying = apply_bulge_blocks_work(blocks, plan.element());
   plan.hold_on_each({.shape = {blocks.column_size(), blocks.columns()},
@@ -114,7 +116,7 @@ void detail::plan_chase(MemoryPlan& plan, const EigShape& e) {
 template <class T>
 BulgeReflectors<T>::BulgeReflectors(Runtime& runtime, const WorkerCounts& workers, const BulgePlan& plan,
                                     const BulgeOptions& options)
-    : plan_(plan), blocks_(make_blocks(workers, plan, options)), kept_(options.vectors) {
+    : plan_(plan), blocks_(make_blocks(workers, plan, sizeof(T), options)), kept_(options.vectors) {
   for (index_t group = 0; group < kept_groups(plan_, kept_); ++group) {
     const index_t windows = kept_windows(plan_, group, kept_), slots = plan_.slots(group);
     groups_.emplace_back(runtime, plan_.slot_rows(), windows * slots, TileShape{plan_.slot_rows(), slots}, "V");

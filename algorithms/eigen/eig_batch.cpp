@@ -37,7 +37,7 @@ std::string to_string(const EigBatchFailure& failure) {
 
 template <class T>
 index_t eig_batch_size(const Runtime& runtime, index_t n) {
-  if (workers_for<T>(runtime).gpus == 0) return batch_on_a_core<T>(n);
+  if (runtime.gpus() == 0 || is_complex<T>) return batch_on_a_core<T>(n);
   constexpr index_t most_bytes = index_t{1} << 28, most = index_t{1} << 16;
   return std::clamp<index_t>(most_bytes / (std::max<index_t>(n * n, 1) * index_t{sizeof(T)}), 1, most);
 }

@@ -36,7 +36,10 @@ Priority on_gpu_of(index_t part) { return on_gpu_number(static_cast<std::size_t>
 
 constexpr index_t max_tiles_of_v = 8;  // largest number of tiles of V for Sytrd
 
-bool at_once(index_t n, index_t b, index_t tiles) { return b == 1 && n <= largest_sytrd && tiles == 1; }
+/// Returns whether one task reduces A.
+bool at_once(const WorkerCounts& workers, index_t n, index_t b, index_t tiles) {
+  return b == 1 && n <= largest_sytrd && tiles == 1 && (workers.gpus == 0 || workers.gpus_on_all_ranks);
+}
 
 /// Defaults of the options.
 struct Sizes {
@@ -101,13 +104,13 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
   const auto [block, update, parts] = Sizes(workers, n, b, A.nt(), options);
   band.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<Laset<T>>(on_gpu, {T(0), 1}, tile); });
   if (n == 0) return;
-  if (at_once(n, b, A.nt()) && band.nt() == 1) {
+  if (at_once(workers, n, b, A.nt()) && band.nt() == 1) {
     reduce_at_once(g, A(0, 0), band(0, 0), block);
     g.forget(A(0, 0));
     return;
   }
-  if constexpr (!is_complex<T>)  // GPUs are faster with full squares
-    for (index_t j = 0; gpu && j < A.nt(); ++j) g.insert<MirrorTile<T>>(on_gpu_of(j), {j * w}, A(0, j));
+  for (index_t j = 0; gpu && j < A.nt(); ++j)  // GPUs are faster with full squares
+    g.insert<MirrorTile<T>>(on_gpu_of(j), {j * w}, A(0, j));
 
   const auto P = TileMatrix<T>(runtime, n, b, {n, b}, "P"), W = TileMatrix<T>(runtime, n, parts * b, {n, b}, "W"),
              none = TileMatrix<T>(runtime, b, b, {b, b}, "none");
@@ -226,7 +229,7 @@ void detail::plan_reduction(MemoryPlan& plan, const EigShape& e) {
                 last = e.last(to_band);
   if (n == 0) return;
   const auto [block, update, parts] = Sizes(e.workers, n, b, tiles, {.block = e.block, .vectors = e.vectors});
-  if (at_once(n, b, tiles)) return plan_at_once(plan, e, std::max(block, ceil_div(n, max_tiles_of_v)));
+  if (at_once(e.workers, n, b, tiles)) return plan_at_once(plan, e, std::max(block, ceil_div(n, max_tiles_of_v)));
   const Shape qr_scratch = qr_work(b, b, n, e.gpu());
   const int places = e.gpu() ? static_cast<int>(parts) : 1;
   for (int p = 0; p < places; ++p) {

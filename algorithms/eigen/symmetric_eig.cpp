@@ -76,14 +76,14 @@ TileMatrix<T> copy(Graph& g, const TileMatrix<T>& A) {
   return kept;
 }
 
-/// Returns the largest element of I - X^T X.
+/// Returns the largest element of I - X^H X.
 template <class T>
 double largest_overlap(Graph& g, const Tile<T>& x) {
   const index_t n = x.cols();
-  const auto gram = detail::one_tile<T>(g.runtime(), n, n, "I - X^T X");
+  const auto gram = detail::one_tile<T>(g.runtime(), n, n, "I - X^H X");
   const auto found = detail::one_tile<double>(g.runtime(), 1, 1, "found");
   g.insert<Laset<T>>(on_gpu, {T(1), 0}, gram(0, 0));
-  g.insert<Gemm<T>>(on_gpu, {.op_a = Op::transpose, .alpha = T(-1), .beta = T(1)}, x, x, gram(0, 0));
+  g.insert<Gemm<T>>(on_gpu, {.op_a = adjoint<T>, .alpha = T(-1), .beta = T(1)}, x, x, gram(0, 0));
   g.insert<LargestElement<T>>(on_gpu, {}, gram(0, 0), found(0, 0));
   return *found(0, 0).read().data;
 }
@@ -95,7 +95,7 @@ bool solve_in_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const Sym
                        SymmetricEig<T>& result) {
   const index_t n = A.n();
   Runtime& runtime = g.runtime();
-  const bool gpu = workers_for<T>(runtime).gpus > 0;
+  const bool gpu = runtime.gpus() > 0;
   std::vector<real_t<T>> values(static_cast<std::size_t>(n));
   std::optional<TileMatrix<T>> whole;  // if A has several tiles
   if (A.nt() > 1) {
@@ -106,8 +106,7 @@ bool solve_in_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const Sym
   const TileMatrix<T>& one = whole ? *whole : A;
   if (n > 0) {
     const auto w = detail::one_tile<real_t<T>>(runtime, n, 1, "values");
-    index_t work = 1;
-    if constexpr (!is_complex<T>) work = syevd_work<T>(gpu, n, o.vectors);
+    const index_t work = syevd_work<T>(gpu, n, o.vectors);
     g.insert<Syevd<T>>(on_gpu, {o.vectors}, one(0, 0), w(0, 0), g.scratch<T>(work, 1), g.status());
     if (const Status status = g.wait(); !status.ok()) {
       result.status = {SymmetricEigStatus::Verdict::not_converged, status.info, status.info};
@@ -116,12 +115,11 @@ bool solve_in_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const Sym
     w.copy_to(values.data(), n);
   }
   if (!o.vectors) std::sort(values.begin(), values.end());
-  if constexpr (!is_complex<T>)
-    if (gpu && o.vectors && n > 0) {
-      const double most =
-          16 * std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
-      if (!std::is_sorted(values.begin(), values.end()) || !(largest_overlap(g, one(0, 0)) <= most)) return false;
-    }
+  if (gpu && o.vectors && n > 0) {
+    const double most =
+        16 * std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
+    if (!std::is_sorted(values.begin(), values.end()) || !(largest_overlap(g, one(0, 0)) <= most)) return false;
+  }
   const IndexRange range = detail::select(result, values, exponent, o);
   if (!o.vectors) return true;
   result.vectors.emplace(runtime, n, range.size(), TileShape{std::max<index_t>(n, 1), std::max<index_t>(n, 1)}, "X");

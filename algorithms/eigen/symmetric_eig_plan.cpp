@@ -67,7 +67,8 @@ MemoryPlan least_plan(const WorkerCounts& workers, index_t n, std::size_t elemen
 EigMethod eig_method(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options) {
   if (options.method != EigMethod::automatic) return options.method;
   if (workers.gpus > 0)
-    return options.band == 0 && n <= kernels::largest_sytrd ? EigMethod::one_stage : EigMethod::two_stage;
+    return options.band == 0 && n <= kernels::largest_sytrd && workers.gpus_on_all_ranks ? EigMethod::one_stage
+                                                                                         : EigMethod::two_stage;
   return n < (options.vectors ? 2200 : 1700) ? EigMethod::lapack : EigMethod::two_stage;  // measured on two cores
 }
 

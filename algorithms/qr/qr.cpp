@@ -244,8 +244,8 @@ template <class T>
 QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOptions& options)
     : a_(A),
       tree_(options.tree),
-      width_(Widths(product_workers<T>(g.runtime()), {A.m(), A.n()}, A.tile_shape(), options).step),
-      ib_(Widths(product_workers<T>(g.runtime()), {A.m(), A.n()}, A.tile_shape(), options).ib),
+      width_(Widths(workers_for<T>(g.runtime()), {A.m(), A.n()}, A.tile_shape(), options).step),
+      ib_(Widths(workers_for<T>(g.runtime()), {A.m(), A.n()}, A.tile_shape(), options).ib),
       steps_(cut_into_steps({A.m(), A.n()}, A.tile_shape(), width_)),
       transformations_(plan(steps_, A.mt(), options, tile_ends(steps_, {A.m(), A.n()}, A.tile_shape().mb, options))),
       on_gpu_(options.on_gpu),

@@ -35,7 +35,7 @@ TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
 }
 
 TileShape qr_tile(const Runtime& runtime, index_t m, index_t n, bool complex) {
-  const WorkerCounts workers = complex ? product_workers<std::complex<double>>(runtime) : WorkerCounts(runtime);
+  const WorkerCounts workers = complex ? workers_for<std::complex<double>>(runtime) : WorkerCounts(runtime);
   const TileShape tile = qr_tile(workers, m, n);
   const GpuRoom room(runtime);
   const index_t doubles = complex ? 2 : 1;  // of an element

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tesela/runtime/runtime.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <cstddef>
@@ -9,6 +11,15 @@
 #include <vector>
 
 namespace tesela {
+
+/// Returns the workers for matrices of T, also for plans. Complex numbers have neither products by residues nor Sytrd
+/// on GPUs, as if a rank had no GPU.
+template <class T>
+WorkerCounts workers_for(const Runtime& runtime) {
+  WorkerCounts workers(runtime);
+  workers.gpus_on_all_ranks = workers.gpus_on_all_ranks && !is_complex<T>;
+  return workers;
+}
 
 /// Memory of an algorithm, stage by stage, on the host and on every GPU, computed before any allocation.
 class MemoryPlan {

@@ -126,9 +126,8 @@ void by_two_stages(Graph& g, TileMatrix<T> A, const TallFactors<T>* tall, int ex
   const index_t n = A.n();
   const SvdReduction<T> reduction(g, std::move(A), half_width_of(workers, o), o.vectors != SvdVectors::none);
   result.half_width = reduction.half_width();
-  if constexpr (!is_complex<T>)
-    if (workers.gpus > 0 && workers.cpus > 0 && runtime.ranks() == 1 && n >= on_gpus_from)
-      return detail::finish_on_gpus<T>(g, reduction, tall, exponent, o, result);
+  if (workers.gpus > 0 && workers.cpus > 0 && runtime.ranks() == 1 && n >= on_gpus_from)
+    return detail::finish_on_gpus<T>(g, reduction, tall, exponent, o, result);
   finish_on_cores<T>(g, reduction, exponent, o, result);
   if (tall == nullptr || !result.u) return;
   HostMatrix<T>& x = *result.u;
@@ -166,7 +165,7 @@ TileShape tall_tile(const Runtime& runtime, Shape a, const SvdOptions& o) {
 template <class T>
 bool runs_on_gpus(const Runtime& runtime, Shape a, const SvdOptions& o) {
   const WorkerCounts workers = workers_for<T>(runtime);
-  return !is_complex<T> && workers.gpus > 0 && std::min(a.rows, a.cols) > 0 && runtime.ranks() == 1 &&
+  return workers.gpus > 0 && std::min(a.rows, a.cols) > 0 && runtime.ranks() == 1 &&
          svd_method(workers, a, o) == SvdMethod::two_stage;
 }
 
@@ -246,8 +245,7 @@ template <class T>
 Svd<T> svd(Graph& g, const TileMatrix<T>& A, const SvdOptions& options) {
   check({A.m(), A.n()}, options);
   Runtime& runtime = g.runtime();
-  if constexpr (!is_complex<T>)
-    if (runs_on_gpus<T>(runtime, {A.m(), A.n()}, options)) return placed(runtime, by_gpus(g, A, options), options);
+  if (runs_on_gpus<T>(runtime, {A.m(), A.n()}, options)) return placed(runtime, by_gpus(g, A, options), options);
   const auto on_host = [&](const MatrixView<const T>& a) {
     return placed(runtime, decompose<T>(&g, workers_for<T>(runtime), a, options), options);
   };

@@ -86,7 +86,7 @@ std::vector<SvdBatchFailure> svd_batch(Graph& g, const TileMatrix<T>& A, const T
   const TileMatrix<int> info(g.runtime(), 1, count, {1, at_once}, "info");
   const TileMatrix<T> none(g.runtime(), 2, S.nt(), {1, 1}, "none");
   const Shape room =
-      kernels::small_svd_work<T>({m, n}, workers_for<T>(g.runtime()).gpus > 0 ? std::min(at_once, count) : 0);
+      kernels::small_svd_work<T>({m, n}, !is_complex<T> && g.runtime().gpus() > 0 ? std::min(at_once, count) : 0);
   const Tile<T> work = g.scratch<T>(std::max<index_t>(room.rows, 1), 1);
   const Priority where = at_once > batch_on_a_core<T>({m, n}) ? on_gpu : Priority{};
   for (index_t t = 0; t < S.nt(); ++t) {

@@ -96,7 +96,8 @@ class TwoStage {
       phases.copy_from(phases_.data(), n_);
       for (index_t j = 0; j < X.nt(); ++j)
         for (index_t i = 0; i < X.mt(); ++i)
-          g.insert<kernels::PhaseRows<T>>({i * X.tile_shape().mb}, phases(0, 0), Y(i, j), X(i, j));
+          g.insert<kernels::PhaseRows<T>>(on_gpu_number(static_cast<std::size_t>(j)), {i * X.tile_shape().mb},
+                                          phases(0, 0), Y(i, j), X(i, j));
       return found;
     } else {
       return tridiagonal_eig<T>(runtime_, d_, e_, X, options);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -17,21 +18,6 @@ void require_blas_sizes(const char* routine, const char* name, const TileMatrix<
   const index_t largest = std::max({std::min(A.m(), A.tile_shape().mb), std::min(A.n(), A.tile_shape().nb), A.ld()});
   require(largest <= std::numeric_limits<int>::max(), routine, name, "a tile's size or leading dimension, ", largest,
           ", exceeds BLAS's integers");
-}
-
-/// Returns the workers for algorithms whose kernels have CUDA variants for every T. Complex numbers have no products by
-/// residues, as if a rank had no GPU for them.
-template <class T>
-WorkerCounts product_workers(const Runtime& runtime) {
-  WorkerCounts workers(runtime);
-  workers.gpus_on_all_ranks = workers.gpus_on_all_ranks && !is_complex<T>;
-  return workers;
-}
-
-/// Returns the workers for algorithms whose kernels have CUDA variants for real T only: no GPUs for complex numbers.
-template <class T>
-WorkerCounts workers_for(const Runtime& runtime) {
-  return is_complex<T> ? WorkerCounts(runtime.cpus(), 0) : WorkerCounts(runtime);
 }
 
 /// Returns a priority that keeps a column (or row) of tiles on one GPU, if there are GPUs.

@@ -3,10 +3,12 @@
 #include <tesela/algorithms/eigen/bidiagonal/bidiagonal_tree.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
+#include <tesela/algorithms/svd/internal/real_bidiagonal.hpp>
 #include <tesela/algorithms/svd/internal/scaled_tall.hpp>
 #include <tesela/algorithms/svd/internal/svd_reduction.hpp>
 #include <tesela/algorithms/svd/internal/tall_factors.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
+#include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
 
@@ -84,14 +86,30 @@ class SingularVectors {
                            : TileMatrix<T>(runtime, shape.rows, shape.cols, tile, name));
   }
   const TileMatrix<T>& tiles() const { return *tiles_; }
-  /// Copies the numbers of X, which has the same tiles. Waits.
-  void copy(const TileMatrix<double>& X) {
+  /// Copies X, which has the same tiles, for complex numbers with its rows times the phases: on GPUs for complex
+  /// doubles, otherwise on the host, which waits.
+  void copy(Graph& g, const TileMatrix<double>& X, const std::vector<T>& phases) {
+    if constexpr (std::is_same_v<T, std::complex<double>>) {
+      const index_t n = X.m();
+      TileMatrix<T> D(g.runtime(), n, 1, {n, 1}, "phases");
+      D.copy_from(phases.data(), n);
+      for (index_t k = 0; k < X.nt(); ++k)
+        g.insert<kernels::PhaseRows<T>>(on_gpu_number(static_cast<std::size_t>(k)), {}, D(0, 0), X(0, k),
+                                        (*tiles_)(0, k));
+      return;
+    }
     for (index_t k = 0; k < X.nt(); ++k) {
       const auto x = X(0, k).read();
       const auto y = (*tiles_)(0, k).write();
       parallel_for(x.cols, 32, [&](index_t first, index_t end) {
         for (index_t j = first; j < end; ++j)
-          for (index_t i = 0; i < x.rows; ++i) y(i, j) = static_cast<T>(x(i, j));
+          for (index_t i = 0; i < x.rows; ++i) {
+            const auto number = static_cast<real_t<T>>(x(i, j));
+            if constexpr (is_complex<T>)
+              y(i, j) = phases[static_cast<std::size_t>(i)] * number;
+            else
+              y(i, j) = number;
+          }
       });
     }
   }
@@ -133,10 +151,10 @@ void finish_on_gpus(Graph& g, const SvdReduction<T>& reduction, const TallFactor
                     !o.in_tiles);
   };
   if (vectors && !o.range) prepare(o.largest.value_or(n));
-  const std::vector<T> d = reduction.diagonal(), e = reduction.off_diagonal();
+  const RealBidiagonal<T> b(reduction.diagonal(), reduction.off_diagonal());
   g.wait();
   std::future<std::vector<double>> values =
-      std::async(std::launch::async, [&] { return bisected_values(runtime, d, e); });
+      std::async(std::launch::async, [&] { return bisected_values(runtime, b.d, b.e); });
   index_t first = 0, k = o.largest.value_or(n);
   if (!left) {
     const auto [begin, end] = set_values(result, values.get(), exponent, o);
@@ -145,7 +163,7 @@ void finish_on_gpus(Graph& g, const SvdReduction<T>& reduction, const TallFactor
     prepare(k);
   }
   if (k > 0) {
-    const std::vector<double> diagonal(d.begin(), d.end()), above(e.begin(), e.end());
+    const std::vector<double> diagonal(b.d.begin(), b.d.end()), above(b.e.begin(), b.e.end());
     const auto find = [&](const TileMatrix<double>& U, const TileMatrix<double>& V) {
       const int info = bidiagonal_tree(runtime, diagonal, above, U, V, {.first = first, .values = false}).info;
       if (info != 0) result.status = {SvdStatus::Verdict::not_converged, info, info};
@@ -156,7 +174,7 @@ void finish_on_gpus(Graph& g, const SvdReduction<T>& reduction, const TallFactor
       const TileShape tile = left->tiles().tile_shape();
       const TileMatrix<double> U(runtime, n, k, tile, "U"), V(runtime, n, k, tile, "V");
       find(U, V);
-      left->copy(U), right->copy(V);
+      left->copy(g, U, b.left), right->copy(g, V, b.right);
     }
     if (result.status.verdict == SvdStatus::Verdict::not_converged) return;
     reduction.apply(Side::right, right->tiles());

@@ -35,7 +35,7 @@ class TallFactors {
   }
 
  private:
-  static bool on_gpus(const Graph& g) { return product_workers<T>(g.runtime()).gpus > 0; }
+  static bool on_gpus(const Graph& g) { return workers_for<T>(g.runtime()).gpus > 0; }
 
   TileMatrix<T> A_;
   QrFactorization<T> factors_;

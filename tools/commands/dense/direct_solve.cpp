@@ -82,8 +82,7 @@ int run_plan(const DirectOptions& o, DirectKind kind, const char* command) {
   DirectProblem<T> problem{kind, o.tile, o.n};
   problem.runtime = &runtime;
   const TileShape tile = problem.tile_shape();
-  WorkerCounts workers(runtime);
-  workers.gpus_on_all_ranks = workers.gpus_on_all_ranks && !is_complex<T>;  // no products by residues
+  const WorkerCounts workers = workers_for<T>(runtime);
   MemoryPlan plan = kind == DirectKind::cholesky ? plan_cholesky(workers, o.n, sizeof(T), tile)
                                                  : plan_lu(workers, o.n, sizeof(T), tile);
   plan.hold({.shape = {o.n, o.n}});  // A

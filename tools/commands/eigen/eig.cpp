@@ -100,7 +100,7 @@ EigFound<T> solve(const EigOptions& o, bool dense, EigProblem<T>& problem, EigPr
   std::optional<MemoryPlan> plan;
   if (planned(o)) {
     const auto order = static_cast<double>(problem.n());
-    const WorkerCounts workers = is_complex<T> ? WorkerCounts(runtime.cpus(), 0) : WorkerCounts(runtime);
+    const WorkerCounts workers = workers_for<T>(runtime);
     plan = eig_command_plan(workers, problem.n(), sizeof(T), problem.options);
     require_fit("eig", *plan, o.plan.room(runtime));
     require_memory("eig", "A and its copy", 2 * order * order * sizeof(T));

@@ -62,7 +62,8 @@ int run_eig_plan(const EigOptions& o, const SymmetricEigOptions& options) {
   const MemoryRoom room = o.plan.room(runtime);
   const index_t n = o.input.n;
   const std::size_t element = o.common.number_bytes();
-  const WorkerCounts workers = o.common.complex() ? WorkerCounts(runtime.cpus(), 0) : WorkerCounts(runtime);
+  const WorkerCounts workers =
+      o.common.complex() ? workers_for<std::complex<double>>(runtime) : workers_for<double>(runtime);
   return finish_plan(o.common, runtime,
                      {{"command", "eig"},
                       {"n", n},

@@ -55,8 +55,7 @@ RuntimeOptions machine_of(const Options& o) {
 template <class T>
 MemoryPlan plan_of(const Options& o, const Runtime& runtime, Shape a) {
   const TileShape tile = qr_tile(o.method, o.tile, runtime, a, is_complex<T>);
-  WorkerCounts workers(runtime);
-  workers.gpus_on_all_ranks = workers.gpus_on_all_ranks && !is_complex<T>;  // no products by residues
+  const WorkerCounts workers = workers_for<T>(runtime);
   const index_t columns = wanted_columns(o).value_or(3 * QrCheck<T>::vectors);
   MemoryPlan plan = givens_method(o.method.name)
                         ? plan_givens_qr(runtime, a, sizeof(T), tile.nb, columns, givens_options(o.method))

@@ -142,7 +142,7 @@ Solver<EigFound<T>> by_graph(EigProblem<T>& p, const std::string& name) {
   const auto prepare = [&p, state, options, tridiagonal, pair] {
     state->found = {};  // before A needs room
     if (tridiagonal) return;
-    const WorkerCounts workers = is_complex<T> ? WorkerCounts(p.runtime->cpus(), 0) : WorkerCounts(*p.runtime);
+    const WorkerCounts workers = workers_for<T>(*p.runtime);
     const TileShape tile = pair ? generalized_eig_tile(workers, p.n()) : eig_tile(workers, p.n(), options);
     p.restore(state->A, p.a, p.work, tile);
     if (pair) p.restore(state->B, p.b, p.work_b, tile);
