@@ -7,55 +7,69 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <cstddef>
+#include <algorithm>
+#include <cmath>
+#include <complex>
 
-extern "C" {
-void dsbevd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
-             double*, const int*, int*, const int*, int*, std::size_t, std::size_t);
-}
-
-// Symmetric band matrices in LAPACK's lower band storage: element (i, j), i >= j, in row i - j of column j.
+// Symmetric and Hermitian band matrices in LAPACK's lower band storage: element (i, j), i >= j, in row i - j of column
+// j.
 
 namespace tesela::test {
+
+/// Returns x + y i, or x for a real T.
+template <class T>
+T number(double x, double y) {
+  if constexpr (is_complex<T>)
+    return T(static_cast<real_t<T>>(x), static_cast<real_t<T>>(y));
+  else
+    return static_cast<T>(x);
+}
 
 /// Returns a band of this kind: uniform, diagonal, zero, tridiagonal (inside the band), graded (from 1 down to eps^3),
 /// spiked (tiny elements next to large ones).
 template <class T>
 HostMatrix<T> make_band(const std::string& kind, index_t n, index_t b, std::uint64_t seed = 1) {
+  using Limits = std::numeric_limits<real_t<T>>;
   const Generator<double> random{Pattern::uniform, 0, 0, seed};
   HostMatrix<T> ab = HostMatrix<T>::zeros(b + 1, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = j; i <= std::min(j + b, n - 1); ++i) {
-      double x = random.uniform(i, j);
+      double x = random.uniform(i, j), y = i > j ? random.uniform(j, i) : 0;
       const double place = static_cast<double>(i + j) / static_cast<double>(2 * n);
-      if (kind == "zero" || (kind == "diagonal" && i > j) || (kind == "tridiagonal" && i > j + 1)) x = 0;
-      if (kind == "graded") x *= std::pow(static_cast<double>(std::numeric_limits<T>::epsilon()), 3 * place);
-      if (kind == "spiked" && (i * 7 + j * 3) % 5 != 0) x *= static_cast<double>(std::numeric_limits<T>::min()) * 16;
-      ab(i - j, j) = static_cast<T>(x);
+      if (kind == "zero" || (kind == "diagonal" && i > j) || (kind == "tridiagonal" && i > j + 1)) x = y = 0;
+      double factor = 1;
+      if (kind == "graded") factor = std::pow(static_cast<double>(Limits::epsilon()), 3 * place);
+      if (kind == "spiked" && (i * 7 + j * 3) % 5 != 0) factor = static_cast<double>(Limits::min()) * 16;
+      ab(i - j, j) = number<T>(factor * x, factor * y);
     }
   return ab;
+}
+
+/// Returns the band as a full matrix in double precision.
+template <class T>
+HostMatrix<with_parts<T, double>> dense(const HostMatrix<T>& ab) {
+  using Wide = with_parts<T, double>;
+  const index_t n = ab.cols();
+  auto a = HostMatrix<Wide>::zeros(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < ab.rows() && i + j < n; ++i) {
+      a(i + j, j) = Wide(ab(i, j));
+      a(j, i + j) = conj(a(i + j, j));
+    }
+  return a;
 }
 
 /// Returns LAPACK's eigenvalues in ascending order.
 template <class T>
 std::vector<double> band_values(const HostMatrix<T>& ab) {
-  const int n = static_cast<int>(ab.cols()), kd = static_cast<int>(ab.rows()) - 1, ld = kd + 1, one = 1;
-  std::vector<double> w(static_cast<std::size_t>(n)), copy;
-  for (index_t j = 0; j < ab.cols(); ++j)
-    for (index_t i = 0; i < ab.rows(); ++i) copy.push_back(static_cast<double>(ab(i, j)));
-  const int lwork = std::max(1, 2 * n), liwork = 1;
-  std::vector<double> work(static_cast<std::size_t>(lwork));
-  std::vector<int> iwork(1);
-  double z = 0;
-  int info = 0;
-  if (n > 0)
-    dsbevd_("N", "L", &n, &kd, copy.data(), &ld, w.data(), &z, &one, work.data(), &lwork, iwork.data(), &liwork, &info,
-            1, 1);
-  return info == 0 ? w : std::vector<double>{};
+  auto a = dense(ab);
+  std::vector<double> values(static_cast<std::size_t>(a.rows()));
+  if (a.rows() > 0) REQUIRE(lapack::syevd(a.rows(), a.data(), a.ld(), values.data(), false) == 0);
+  return values;
 }
 
 template <class T>
-constexpr T nan_of = std::numeric_limits<T>::quiet_NaN();
+const T nan_of = number<T>(NAN, NAN);
 
 /// Returns a band in tiles, with NaN in the room for bulges and in the rows after the last one.
 template <class T>
@@ -89,7 +103,9 @@ Found<T> chase(Runtime& rt, const HostMatrix<T>& ab, index_t window, const Bulge
 template <class T>
 double value_error(const HostMatrix<T>& ab, const Found<T>& t) {
   const std::vector<double> expected = band_values(ab);
-  std::vector<double> d(t.d.begin(), t.d.end()), e(t.e.begin(), t.e.end());
+  std::vector<double> d, e;
+  for (const T x : t.d) d.push_back(static_cast<double>(real_part(x)));
+  for (const T x : t.e) e.push_back(static_cast<double>(is_complex<T> ? std::abs(x) : real_part(x)));
   e.push_back(0);
   REQUIRE(lapack::sterf(ab.cols(), d.data(), e.data()) == 0);
   double worst = 0, largest = 0;
@@ -102,12 +118,12 @@ double value_error(const HostMatrix<T>& ab, const Found<T>& t) {
 
 template <class T>
 double residual_bound(index_t n) {
-  return (sizeof(T) == 8 ? 5e-15 : 1e-6) * std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
+  return (sizeof(real_t<T>) == 8 ? 5e-15 : 1e-6) * std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
 }
 
 template <class T>
 double orthogonality_bound(index_t n) {
-  return (sizeof(T) == 8 ? 1e-13 : 2e-5) * std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
+  return (sizeof(real_t<T>) == 8 ? 1e-13 : 2e-5) * std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
 }
 
 template <class T>
@@ -117,27 +133,25 @@ HostMatrix<T> identity(index_t n) {
   return q;
 }
 
-/// Returns C = op(A) B in double.
+/// Returns op(A) op(B) in double precision.
 template <class A, class B>
-HostMatrix<double> product(Op op, const HostMatrix<A>& a, const HostMatrix<B>& b) {
-  HostMatrix<double> x(a.rows(), a.cols()), y(b.rows(), b.cols());
-  for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i) x(i, j) = static_cast<double>(a(i, j));
-  for (index_t j = 0; j < b.cols(); ++j)
-    for (index_t i = 0; i < b.rows(); ++i) y(i, j) = static_cast<double>(b(i, j));
-  const Shape inner = apply(op, {a.rows(), a.cols()});
-  HostMatrix<double> c = HostMatrix<double>::zeros(inner.rows, b.cols());
-  if (inner.rows > 0 && b.cols() > 0)
-    blas::gemm(op, Op::none, inner.rows, b.cols(), inner.cols, 1.0, x.data(), a.rows(), y.data(), b.rows(), 0.0,
-               c.data(), inner.rows);
+HostMatrix<with_parts<A, double>> product(Op op_a, const HostMatrix<A>& a, Op op_b, const HostMatrix<B>& b) {
+  using Wide = with_parts<A, double>;
+  HostMatrix<Wide> x(a.rows(), a.cols()), y(b.rows(), b.cols());
+  std::transform(a.data(), a.data() + a.size(), x.data(), [](A number) { return Wide(number); });
+  std::transform(b.data(), b.data() + b.size(), y.data(), [](B number) { return Wide(number); });
+  const Shape left = apply(op_a, {a.rows(), a.cols()}), right = apply(op_b, {b.rows(), b.cols()});
+  auto c = HostMatrix<Wide>::zeros(left.rows, right.cols);
+  if (left.rows > 0 && right.cols > 0)
+    blas::gemm<Wide>(op_a, op_b, left.rows, right.cols, left.cols, 1, x.data(), x.ld(), y.data(), y.ld(), 0, c.data(),
+                     c.ld());
   return c;
 }
 
 template <class T>
 double frobenius(const HostMatrix<T>& a) {
   double sum = 0;
-  for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i) sum += static_cast<double>(a(i, j)) * static_cast<double>(a(i, j));
+  for (index_t k = 0; k < a.size(); ++k) sum += std::norm(a.data()[k]);
   return std::sqrt(sum);
 }
 
@@ -169,19 +183,18 @@ struct Errors {
 };
 template <class T>
 Errors measure(const HostMatrix<T>& ab, const Formed<T>& f) {
+  using Wide = with_parts<T, double>;
   const index_t n = ab.cols();
-  HostMatrix<double> t = HostMatrix<double>::zeros(n, n), b = HostMatrix<double>::zeros(n, n);
+  HostMatrix<Wide> t = HostMatrix<Wide>::zeros(n, n), b = dense(ab);
   for (index_t j = 0; j < n; ++j) {
-    t(j, j) = static_cast<double>(f.d[static_cast<std::size_t>(j)]);
-    if (j + 1 < n) t(j + 1, j) = t(j, j + 1) = static_cast<double>(f.e[static_cast<std::size_t>(j)]);
-    for (index_t i = 0; i < ab.rows() && i + j < n; ++i) b(i + j, j) = b(j, i + j) = static_cast<double>(ab(i, j));
+    t(j, j) = Wide(f.d[static_cast<std::size_t>(j)]);
+    if (j + 1 == n) break;
+    t(j + 1, j) = Wide(f.e[static_cast<std::size_t>(j)]);
+    t(j, j + 1) = conj(t(j + 1, j));
   }
   const double norm = frobenius(b);
-  HostMatrix<double> qt(n, n), tq = product(Op::none, f.q, t);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) qt(i, j) = static_cast<double>(f.q(j, i));
-  const HostMatrix<double> back = product(Op::none, tq, qt);
-  HostMatrix<double> unit = product(Op::transpose, f.q, f.q);
+  const HostMatrix<Wide> back = product(Op::none, product(Op::none, f.q, Op::none, t), adjoint<T>, f.q);
+  HostMatrix<Wide> unit = product(adjoint<T>, f.q, Op::none, f.q);
   for (index_t j = 0; j < n; ++j) {
     unit(j, j) -= 1;
     for (index_t i = 0; i < n; ++i) b(i, j) -= back(i, j);

@@ -4,8 +4,11 @@
 
 #include <complex>
 
-// NUMBERS_TEST_CASE(name, tags) { … } is a WORKERS_TEMPLATE_TEST_CASE for float and double; on cores it also runs for
-// their std::complex.
+// FOUR_TYPES_TEST_CASE(name, tags) { … } is a WORKERS_TEMPLATE_TEST_CASE for float, double and their std::complex;
+// NUMBERS_TEST_CASE runs for the complex types on cores only.
+
+#define FOUR_TYPES_TEST_CASE(name, tags) \
+  WORKERS_TEMPLATE_TEST_CASE(name, tags, float, double, std::complex<float>, std::complex<double>)
 
 #define NUMBERS_TEST_CASE(...) TESELA_TEMPLATE(TESELA_NUMBERS, TESELA_BODY, tesela::Runtime&, __VA_ARGS__)
 #define TESELA_NUMBERS(body, name, tags)                                                      \

@@ -13,7 +13,7 @@ using namespace tesela::test;
 
 namespace {
 
-/// Checks ||B - Q T Q^T|| / ||B||, ||I - Q^T Q|| and the eigenvalues of T.
+/// Checks ||B - Q T Q^H|| / ||B||, ||I - Q^H Q|| and the eigenvalues of T.
 template <class T>
 void check(const std::string& kind, index_t n, index_t b, index_t window, const BulgeOptions& options = {},
            TileShape tile = {0, 0}) {
@@ -32,7 +32,7 @@ void check(const std::string& kind, index_t n, index_t b, index_t window, const 
   CHECK(x.orthogonality <= unit);
 }
 
-/// Compares Q and Q^T for several tiles and blocks with Q in one tile.
+/// Compares Q and Q^H for several tiles and blocks with Q in one tile.
 template <class T>
 void check_apply(index_t n, index_t b, const std::vector<TileShape>& tiles,
                  const std::vector<BulgeOptions>& all_options) {
@@ -42,14 +42,14 @@ void check_apply(index_t n, index_t b, const std::vector<TileShape>& tiles,
   CHECK(measure(ab, reference).orthogonality <= bound);
   for (const TileShape tile : tiles)
     for (const BulgeOptions& options : all_options)
-      for (const Op op : {Op::none, Op::transpose}) {
+      for (const Op op : {Op::none, adjoint<T>}) {
         CAPTURE(n, b, tile.mb, tile.nb, options.block, options.bundle, op == Op::none);
         const Formed<T> f = form(runtime(), ab, 3 * b, options, tile, op);
         double worst = 0;
         for (index_t j = 0; j < n; ++j)
           for (index_t i = 0; i < n; ++i) {
-            const T expected = op == Op::none ? reference.q(i, j) : reference.q(j, i);
-            worst = std::max(worst, std::abs(static_cast<double>(f.q(i, j)) - static_cast<double>(expected)));
+            const T expected = op == Op::none ? reference.q(i, j) : conj(reference.q(j, i));
+            worst = std::max(worst, static_cast<double>(std::abs(f.q(i, j) - expected)));
           }
         INFO("difference " << worst << ", bound " << bound);
         CHECK(worst <= bound);
@@ -68,7 +68,9 @@ struct WriteLate {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("B = Q T Q^T for all sizes and half-widths", "[gpu]", float, double) {
+#define EIG_TYPES float, double, std::complex<float>, std::complex<double>
+
+TEMPLATE_TEST_CASE("B = Q T Q^H for all sizes and half-widths", "[gpu]", EIG_TYPES) {
   for (const index_t n : {0, 1, 2, 3, 33, 64, 100, 257})
     for (const index_t width : {1, 2, 3, 8, 32, 64}) {
       const index_t b = clamped(n, width);
@@ -80,17 +82,17 @@ TEMPLATE_TEST_CASE("B = Q T Q^T for all sizes and half-widths", "[gpu]", float, 
   check<TestType>("uniform", 501, 64, 3 * 64, {.sweeps = 1});
 }
 
-TEMPLATE_TEST_CASE("B = Q T Q^T for a band of order 1000", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("B = Q T Q^H for a band of order 1000", "[gpu]", EIG_TYPES) {
   check<TestType>("uniform", 1000, 32, band_window(runtime(), 1000, 32));
 }
 
-TEMPLATE_TEST_CASE("B = Q T Q^T for graded, spiked and degenerate bands", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("B = Q T Q^H for graded, spiked and degenerate bands", "[gpu]", EIG_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET();
   for (const char* kind : {"graded", "spiked", "diagonal", "zero", "tridiagonal"})
     for (const index_t b : {2, 8, 32}) check<TestType>(kind, 130, b, 4 * b);
 }
 
-TEMPLATE_TEST_CASE("B = Q T Q^T under a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("B = Q T Q^H under a sanitizer", "[gpu][sanitize]", EIG_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET();
   check<TestType>("spiked", 70, 8, 4 * 8);
   check<TestType>("graded", 70, 32, band_window(runtime(), 70, 32));
@@ -98,7 +100,7 @@ TEMPLATE_TEST_CASE("B = Q T Q^T under a sanitizer", "[gpu][sanitize]", float, do
 }
 
 TEMPLATE_TEST_CASE("apply multiplies by Q for half-width 64, where a GPU keeps X in registers", "[gpu][sanitize]",
-                   float, double) {
+                   EIG_TYPES) {
   check_apply<TestType>(200, 64, {{200, 70}}, {{}});
 }
 
@@ -114,7 +116,7 @@ TEMPLATE_TEST_CASE("a tridiagonal matrix is unchanged and Q is the identity", "[
   }
 }
 
-TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of two", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of two", "[gpu]", EIG_TYPES) {
   for (const char* kind : {"uniform", "spiked"}) {
     for (const index_t b : {7, 40}) {
       const index_t n = 150;
@@ -128,13 +130,14 @@ TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of tw
             CHECK((t.d == reference.d && t.e == reference.e));
           }
       if (kind == std::string("spiked")) continue;  // its small elements are lost when divided by 2^k
-      for (const int exponent : sizeof(TestType) == 8 ? std::array{-900, -30, 30, 900} : std::array{-90, -7, 7, 90}) {
+      for (const int exponent :
+           sizeof(real_t<TestType>) == 8 ? std::array{-900, -30, 30, 900} : std::array{-90, -7, 7, 90}) {
         HostMatrix<TestType> scaled = ab.clone();
         for (index_t j = 0; j < n; ++j)
-          for (index_t i = 0; i <= b; ++i) scaled(i, j) = std::ldexp(scaled(i, j), exponent);
+          for (index_t i = 0; i <= b; ++i) scaled(i, j) = times_power_of_two(scaled(i, j), exponent);
         Found<TestType> t = chase(runtime(), scaled, 3 * b);
         for (auto* x : {&t.d, &t.e})
-          for (TestType& value : *x) value = std::ldexp(value, -exponent);
+          for (TestType& value : *x) value = times_power_of_two(value, -exponent);
         CAPTURE(b, exponent);
         CHECK((t.d == reference.d && t.e == reference.e));
       }
@@ -142,7 +145,7 @@ TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of tw
   }
 }
 
-TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T for all tiles and blocks", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("apply multiplies by Q and Q^H for all tiles and blocks", "[gpu]", EIG_TYPES) {
   const index_t n = 147;
   check_apply<TestType>(n, 9, {{n, 20}, {n, 1}, {1, n}, {7, 5}, {50, 147}, {200, 200}},
                         {{},
@@ -151,32 +154,34 @@ TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T for all tiles and blocks", "[g
                          {.block = 12, .bundle = 500}});
 }
 
-TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in blocks that a GPU keeps in registers", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("apply multiplies by Q and Q^H in blocks that a GPU keeps in registers", "[gpu]", EIG_TYPES) {
   for (const index_t n : {66, 197, 403})
-    check_apply<TestType>(n, 64, {{n, n}, {n, 70}, {31, 100}, {33, n}, {100, n}, {512, 17}},
-                          {{.block = 32, .bundle = 128}, {.block = 32, .bundle = 96}});
+    check_apply<TestType>(
+        n, 64, {{n, n}, {n, 70}, {31, 100}, {33, n}, {100, n}, {512, 17}},
+        {{}, {.block = 32, .bundle = 128}, {.block = 32, .bundle = 96}, {.block = 16, .bundle = 128}});
 }
 
-TEMPLATE_TEST_CASE("Q^T Q X = X for many columns", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("Q^H Q X = X for many columns", "[gpu]", EIG_TYPES) {
   const index_t n = 200, b = 64, r = 8601;  // more strips of 64 columns than a GPU processes at once
-  const Generator<TestType> random{Pattern::uniform, 0, 0, 3};
+  const Generator<double> random{Pattern::uniform, 0, 0, 3};
   HostMatrix<TestType> x(n, r), before(n, r);
   for (index_t j = 0; j < r; ++j)
-    for (index_t i = 0; i < n; ++i) x(i, j) = before(i, j) = random.uniform(i, j);
+    for (index_t i = 0; i < n; ++i)
+      x(i, j) = before(i, j) = number<TestType>(random.uniform(i, j), random.uniform(i + n, j));
+  const index_t width = is_complex<TestType> ? 16 : 32;
   {
     const SymmetricBand<TestType> band =
         poisoned(runtime(), make_band<TestType>("uniform", n, b), band_window(runtime(), n, b));
     const auto X = TileMatrix<TestType>::map(runtime(), x.data(), n, r, n, {n, r});
     Graph g(runtime());
-    const auto chase = band_to_tridiagonal(g, band, {.block = 32, .bundle = 128});
+    const auto chase = band_to_tridiagonal(g, band, {.block = width, .bundle = 128});
     chase.apply(g, Op::none, X);
-    chase.apply(g, Op::transpose, X);
+    chase.apply(g, adjoint<TestType>, X);
     CHECK(g.wait().ok());
   }
   double worst = 0;
   for (index_t j = 0; j < r; ++j)
-    for (index_t i = 0; i < n; ++i)
-      worst = std::max(worst, std::abs(static_cast<double>(x(i, j)) - static_cast<double>(before(i, j))));
+    for (index_t i = 0; i < n; ++i) worst = std::max(worst, static_cast<double>(std::abs(x(i, j) - before(i, j))));
   CHECK(worst <= orthogonality_bound<TestType>(n));
 }
 
@@ -218,13 +223,13 @@ TEST_CASE("Q^T Q X = X for a few columns, and the padding is unchanged") {
       CHECK(std::abs(x(i, j) - before(i, j)) <= (i < n ? orthogonality_bound<double>(n) : 0.0));
 }
 
-TEMPLATE_TEST_CASE("NaN and infinity in the band appear in T", "[gpu]", float, double) {
-  for (const TestType bad : {nan_of<TestType>, std::numeric_limits<TestType>::infinity()})
+TEMPLATE_TEST_CASE("NaN and infinity in the band appear in T", "[gpu]", EIG_TYPES) {
+  for (const TestType bad : {nan_of<TestType>, TestType(INFINITY)})
     for (const index_t at : {0, 60, 99}) {
       HostMatrix<TestType> ab = make_band<TestType>("uniform", 100, 8);
       ab(0, at) = bad;
       const Formed<TestType> f = form(runtime(), ab, 24, {}, {100, 30});
-      CHECK(std::any_of(f.d.begin(), f.d.end(), [](TestType x) { return !std::isfinite(x); }));
+      CHECK(std::any_of(f.d.begin(), f.d.end(), [](TestType x) { return !is_finite(x); }));
     }
 }
 

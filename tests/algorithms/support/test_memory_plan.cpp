@@ -159,6 +159,15 @@ TEST_CASE("plans of huge problems are estimated") {
   }
 }
 
+TEST_CASE("eig_method selects one stage only for GPUs that have it") {
+  WorkerCounts complex = one_gpu;
+  complex.gpus_on_all_ranks = false;
+  CHECK(eig_method(one_gpu, 2048, {}) == EigMethod::one_stage);
+  CHECK(eig_method(one_gpu, 2049, {}) == EigMethod::two_stage);
+  CHECK(eig_method(complex, 2048, {}) == EigMethod::two_stage);
+  CHECK(eig_method(cores, 1000, {}) == EigMethod::lapack);
+}
+
 TEST_CASE("as many jobs run at once as there are cores or streams, if memory allows") {
   const MemoryPlan small = plan_symmetric_eig(cores, 100, 8, {.method = EigMethod::one_task});
   CHECK(eig_jobs_at_once(cores, 1, small, {1e12, 0}) == 2);

@@ -58,7 +58,7 @@ constexpr std::array every_job{SvdVectors::none, SvdVectors::economic, SvdVector
 
 }  // namespace
 
-NUMBERS_TEST_CASE("svd decomposes matrices of all shapes", "") {
+FOUR_TYPES_TEST_CASE("svd decomposes matrices of all shapes", "") {
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
     for (const auto& [m, n] : std::vector<std::array<index_t, 2>>{{0, 0},
                                                                   {0, 3},
@@ -80,7 +80,7 @@ NUMBERS_TEST_CASE("svd decomposes matrices of all shapes", "") {
     }
 }
 
-NUMBERS_TEST_CASE("svd decomposes matrices of all kinds in two stages", "") {
+FOUR_TYPES_TEST_CASE("svd decomposes matrices of all kinds in two stages", "") {
   for (const char* kind : {"uniform", "normal", "graded", "kappa:1e3", "kappa:1e12", "rank:1", "rank:20", "rank:0",
                            "hilbert", "kahan", "zero", "band:1", "band:7", "index"})
     for (const Shape shape : {Shape{90, 90}, {120, 50}, {50, 120}}) {
@@ -91,7 +91,8 @@ NUMBERS_TEST_CASE("svd decomposes matrices of all kinds in two stages", "") {
     }
 }
 
-TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]", float, double, std::complex<float>,
+                   std::complex<double>) {
   require_gpu();
   Runtime& workers = test::runtime();
   for (const SvdVectors vectors : every_job) {
@@ -119,7 +120,7 @@ TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]",
   CHECK(error.residual * (part.values.front() / part.norm) <= bounds.value);
 }
 
-NUMBERS_TEST_CASE("svd leaves vectors in tiles on request", "") {
+FOUR_TYPES_TEST_CASE("svd leaves vectors in tiles on request", "") {
   using T = TestType;
   for (const Shape shape : {Shape{0, 3}, {40, 40}, {130, 60}, {60, 130}, {600, 600}, {900, 520}, {520, 700}})
     for (const SvdVectors vectors : every_job) {
@@ -142,12 +143,12 @@ NUMBERS_TEST_CASE("svd leaves vectors in tiles on request", "") {
     }
 }
 
-TEMPLATE_TEST_CASE("svd reports a value beyond the largest number with valid vectors on a GPU", "[gpu]", float,
-                   double) {
+TEMPLATE_TEST_CASE("svd reports a value beyond the largest number with valid vectors on a GPU", "[gpu]", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   require_gpu();
   HostMatrix<T> a = svd_matrix<T>({600, 600}, "uniform", 8);
-  for (index_t k = 0; k < a.size(); ++k) a.data()[k] *= std::numeric_limits<T>::max();
+  for (index_t k = 0; k < a.size(); ++k) a.data()[k] *= std::numeric_limits<real_t<T>>::max();
   const Svd<T> found = svd(test::runtime(), MatrixView(a), {.method = SvdMethod::two_stage});
   CHECK(found.status.verdict == Verdict::overflow);
   const SvdBounds bounds = svd_bounds<T>(600, 600);
@@ -163,7 +164,7 @@ CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "
     solve_and_check(runtime, a, {.method = method});
 }
 
-NUMBERS_TEST_CASE("svd accepts half-widths that do not divide the order", "") {
+FOUR_TYPES_TEST_CASE("svd accepts half-widths that do not divide the order", "") {
   for (const index_t band : {1, 2, 3, 8, 32, 64, 300})
     for (const index_t n : {100, 201}) {
       const HostMatrix<TestType> a = svd_matrix<TestType>({n, n}, "uniform", 4);
@@ -184,7 +185,7 @@ CORES_TEMPLATE_TEST_CASE("svd in two stages is within its bounds for usual bands
       }
 }
 
-NUMBERS_TEST_CASE("svd finds the largest values and their vectors", "") {
+FOUR_TYPES_TEST_CASE("svd finds the largest values and their vectors", "") {
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
     for (const Shape shape : {Shape{80, 80}, {90, 60}, {60, 90}})
       for (const index_t k : {0, 1, 7, 60})
@@ -248,7 +249,7 @@ CORES_TEMPLATE_TEST_CASE("svd reports a value beyond the largest number as a ver
   }
 }
 
-NUMBERS_TEST_CASE("svd reports the place of NaN and infinity", "") {
+FOUR_TYPES_TEST_CASE("svd reports the place of NaN and infinity", "") {
   using T = TestType;
   using Limits = std::numeric_limits<real_t<T>>;
   for (const real_t<T> bad : {Limits::quiet_NaN(), Limits::infinity()})
@@ -340,7 +341,7 @@ CORES_TEST_CASE("svd refuses wrong options", "") {
   CHECK_THROWS_AS(solve({.vectors = SvdVectors::all, .range = std::pair{1.0, 2.0}}), ArgumentError);
 }
 
-NUMBERS_TEST_CASE("svd finds the values in a range and their vectors", "") {
+FOUR_TYPES_TEST_CASE("svd finds the values in a range and their vectors", "") {
   using T = TestType;
   for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
     for (const Shape shape : {Shape{60, 60}, {90, 40}, {40, 90}}) {
