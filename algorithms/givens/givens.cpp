@@ -5,6 +5,7 @@
 #include <tesela/codelets/givens/givens_list.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <algorithm>
 #include <array>
@@ -150,9 +151,9 @@ void GivensQr<T>::factor(Graph& g, const TileMatrix<T>* B, const TileMatrix<T>* 
     const Step& s = steps_[static_cast<std::size_t>(step)];
     if (!sequential) factor_step(g, step);
     for (index_t j = s.tile + 1; !sequential && j < a_.nt(); ++j)
-      apply_step(g, step, s.width, Side::left, Op::transpose, a_(0, j), Source::copies);
+      apply_step(g, step, s.width, Side::left, adjoint<T>, a_(0, j), Source::copies);
     for (index_t j = 0; B != nullptr && j < B->nt(); ++j)
-      apply_step(g, step, s.width, Side::left, Op::transpose, (*B)(0, j), Source::copies);
+      apply_step(g, step, s.width, Side::left, adjoint<T>, (*B)(0, j), Source::copies);
     for (index_t i = 0; Q != nullptr && i < Q->mt(); ++i)
       apply_step(g, step, s.width, Side::right, Op::none, (*Q)(i, 0), Source::copies);
   }
@@ -168,9 +169,13 @@ void GivensQr<T>::require_rows(const char* routine, const char* name, Side side,
 
 template <class T>
 void GivensQr<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const {
-  require_rows("GivensQr::apply", "C", side, C);
+  const char* const routine = "GivensQr::apply";
+  op = op_for<T>(op);
+  require(op == Op::none || op == adjoint<T>, routine, "op", "transpose",
+          ": a complex Q has its adjoint Q^H, conjugate");
+  require_rows(routine, "C", side, C);
   const auto steps = static_cast<index_t>(steps_.size());
-  const bool forward = (side == Side::left) == (op == Op::transpose);
+  const bool forward = (side == Side::left) == (op != Op::none);
   for (index_t n = 0; n < steps; ++n) {
     const index_t step = forward ? n : steps - 1 - n;
     C.for_each_tile([&](const Tile<T>& c, index_t, index_t) {
@@ -322,17 +327,16 @@ Status givens_qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixV
   return status;
 }
 
-template class GivensQr<float>;
-template class GivensQr<double>;
-template GivensQr<float> givens_qr(Graph&, const TileMatrix<float>&, const GivensOptions&, const TileMatrix<float>*,
-                                   const TileMatrix<float>*);
-template GivensQr<double> givens_qr(Graph&, const TileMatrix<double>&, const GivensOptions&, const TileMatrix<double>*,
-                                    const TileMatrix<double>*);
-template Status givens_qr(Runtime&, MatrixView<float>, MatrixView<float>, const GivensOptions&);
-template Status givens_qr(Runtime&, MatrixView<double>, MatrixView<double>, const GivensOptions&);
-template GivensQr<float> givens_band_qr(Graph&, const TileMatrix<float>&, index_t, index_t, index_t,
-                                        const GivensOptions&);
-template GivensQr<double> givens_band_qr(Graph&, const TileMatrix<double>&, index_t, index_t, index_t,
-                                         const GivensOptions&);
+#define TESELA_INSTANTIATE(T)                                                                              \
+  template class GivensQr<T>;                                                                              \
+  template GivensQr<T> givens_qr(Graph&, const TileMatrix<T>&, const GivensOptions&, const TileMatrix<T>*, \
+                                 const TileMatrix<T>*);                                                    \
+  template Status givens_qr(Runtime&, MatrixView<T>, MatrixView<T>, const GivensOptions&);                 \
+  template GivensQr<T> givens_band_qr(Graph&, const TileMatrix<T>&, index_t, index_t, index_t, const GivensOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -48,12 +48,12 @@ struct GivensOptions {
 double givens_flops(index_t m, index_t n);
 
 /// A QR factorization by plane rotations: R in A's upper trapezoid, and one scalar per rotation in place of each
-/// eliminated element. It shares A's tiles: A must not change while Q is needed.
+/// eliminated element. R's diagonal is complex if A is. It shares A's tiles: A must not change while Q is needed.
 template <class T>
 class GivensQr {
  public:
   /// Inserts C = op(Q) C (left; C is m x any in one tile row) or C = C op(Q) (right; C is any x m in one tile column).
-  /// Throws ArgumentError for another shape or tiling.
+  /// Throws ArgumentError for another shape or tiling, and for the transpose of a complex Q.
   void apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const;
 
   /// Inserts Q = the first Q.n() columns of the orthogonal factor (LAPACK orgqr): min(m, n) columns give the
@@ -107,7 +107,7 @@ class GivensQr {
 /// Inserts the QR factorization A = Q R by plane rotations (LAPACK geqrf), for any m x n.
 ///
 /// A        m x n in one tile row (its tiles hold all rows of some columns); overwritten by R and the rotations.
-/// B        m x r in one tile row, or null; becomes Q^T B. With A it is the extended matrix [A | B], and Q is not
+/// B        m x r in one tile row, or null; becomes Q^H B. With A it is the extended matrix [A | B], and Q is not
 ///          formed.
 /// Q        k x m in one tile column, or null; becomes Q times the orthogonal factor. The identity becomes the factor.
 /// Returns  the factorization.
@@ -124,7 +124,7 @@ GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& opt
 /// R is the first that is not finite.
 ///
 /// a  m x n; overwritten by R and the rotations.
-/// b  m x r or empty; overwritten by Q^T B.
+/// b  m x r or empty; overwritten by Q^H B.
 template <class T>
 [[nodiscard]] Status givens_qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b = {},
                                const GivensOptions& options = {});

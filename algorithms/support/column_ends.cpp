@@ -3,6 +3,7 @@
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
+#include <complex>
 #include <string>
 
 namespace tesela {
@@ -29,5 +30,7 @@ void require_column_ends(const char* routine, const std::vector<index_t>& ends, 
 
 template std::vector<index_t> column_ends(const HostMatrix<float>&);
 template std::vector<index_t> column_ends(const HostMatrix<double>&);
+template std::vector<index_t> column_ends(const HostMatrix<std::complex<float>>&);
+template std::vector<index_t> column_ends(const HostMatrix<std::complex<double>>&);
 
 }  // namespace tesela

@@ -15,7 +15,7 @@ constexpr index_t chunk = givens_chunk;
 /// step; it is called in the order in which they are applied.
 template <class T, class Rotations>
 void apply_window(const GivensWindow& w, bool forward, Rotations rotations, Strided<T> c, index_t columns, T* work) {
-  static_assert(sizeof(Rotation<T>) == 2 * sizeof(T) && std::is_trivially_copyable_v<Rotation<T>>);
+  static_assert(sizeof(Rotation<T>) <= 2 * sizeof(T) && std::is_trivially_copyable_v<Rotation<T>>);
   auto* const x = reinterpret_cast<Rotation<T>*>(work);
   T* const saved = work + 2 * chunk * w.width;
   const index_t chunks = ceil_div(w.steps(), chunk);
@@ -26,14 +26,15 @@ void apply_window(const GivensWindow& w, bool forward, Rotations rotations, Stri
   }
 }
 
-/// Unpacks the rotations of a window from the scalars in v's first columns.
+/// Unpacks the rotations of a window, for the rows of C or for its columns, from the scalars in v's first columns.
 template <class T>
 struct Unpacked {
   const GivensWindow& w;
   Strided<const T> v;
+  Side side = Side::left;
   void operator()(index_t from, index_t to, Rotation<T>* x) const {
     for (index_t e = from; e < to; ++e, x += w.width)
-      for (index_t t = 0; t < w.cells(e); ++t) x[t] = unpack(v(w.zero_row(e, t), t));
+      for (index_t t = 0; t < w.cells(e); ++t) x[t] = for_side(side, unpack(v(w.zero_row(e, t), t)));
   }
 };
 
@@ -43,6 +44,7 @@ template <class T>
 struct Recomputed {
   const GivensWindow& w;
   Strided<const T> l;
+  Side side;
   T carried[max_givens_window] = {};
   void operator()(index_t from, index_t to, Rotation<T>* x) {
     for (index_t t = 0; from == 0 && t < w.first_cells(); ++t) carried[t] = l(w.first_row(t), t);
@@ -50,7 +52,7 @@ struct Recomputed {
       const index_t cells = w.cells(e);
       for (index_t t = 0; t < cells; ++t) {
         const Annihilation<T> y = givens(l(w.in_row(e) + t, t), carried[t]);
-        x[t] = y.rotation;
+        x[t] = for_side(side, y.rotation);
         carried[t] = y.r;
       }
       if (cells < w.width) carried[cells] = l(w.in_row(e) + cells, cells);
@@ -144,9 +146,9 @@ void GivensApply<T>::cpu(const Args& args, In<T> source, In<index_t> info, InOut
         args.diagonal < 0 ? Strided<const T>{source.data + col * source.ld, 1, source.ld}
                           : Strided<const T>{source.data + args.diagonal + col * (source.ld - 1), 1, source.ld - 1};
     if (args.chain)
-      apply_window(w, args.forward(), Recomputed<T>{w, v}, rows, columns, work.data);
+      apply_window(w, args.forward(), Recomputed<T>{w, v, args.side}, rows, columns, work.data);
     else
-      apply_window(w, args.forward(), Unpacked<T>{w, v}, rows, columns, work.data);
+      apply_window(w, args.forward(), Unpacked<T>{w, v, args.side}, rows, columns, work.data);
   }
 }
 
@@ -196,15 +198,16 @@ void GivensBand<T>::cpu(const Args& args, InOut<T> ab, Out<index_t> info) {
   info(1, 0) = rotations;
 }
 
-template struct GivensPanel<float>;
-template struct GivensPanel<double>;
-template struct GivensChainPanel<float>;
-template struct GivensChainPanel<double>;
-template struct GivensApply<float>;
-template struct GivensApply<double>;
-template struct GivensSweep<float>;
-template struct GivensSweep<double>;
-template struct GivensBand<float>;
-template struct GivensBand<double>;
+#define TESELA_INSTANTIATE(T)          \
+  template struct GivensPanel<T>;      \
+  template struct GivensChainPanel<T>; \
+  template struct GivensApply<T>;      \
+  template struct GivensSweep<T>;      \
+  template struct GivensBand<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

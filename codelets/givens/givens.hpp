@@ -3,6 +3,7 @@
 #include <tesela/codelets/givens/givens_window.hpp>
 #include <tesela/codelets/support/size_class.hpp>
 #include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <span>
 
@@ -41,7 +42,7 @@ struct GivensPanel {
   static double flops(const Args& args, Shape a, Shape, Shape) {
     const auto m = static_cast<double>(args.rows), k = static_cast<double>(args.width),
                rest = static_cast<double>(a.cols - args.col - args.width);
-    return 6 * m * k * (k / 2 + rest);
+    return 6 * flops_each<T> * m * k * (k / 2 + rest);
   }
   static void cpu(const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work);
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work);
@@ -59,10 +60,10 @@ struct GivensChainPanel {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> l, Out<index_t> info, Scratch<T> work);
 };
 
-/// Computes C = Q^T C, Q C, C Q or C Q^T, where Q^T is the product of the rotations of some columns.
+/// Computes C = Q^H C, Q C, C Q or C Q^H, where Q^H is the product of the rotations of some columns.
 ///
 /// source   packed: the rotations are unpacked from source(:, col) ….
-///          chain: they are recomputed from the columns that a GivensChainPanel copied; only Q^T C and C Q are
+///          chain: they are recomputed from the columns that a GivensChainPanel copied; only Q^H C and C Q are
 ///          possible, in the factorization's own direction.
 /// C        m rows from the left, m columns from the right.
 template <class T>
@@ -71,7 +72,7 @@ struct GivensApply {
   static constexpr std::uint32_t color = 0x4c72b0;
   struct Args {
     Side side = Side::left;
-    Op op = Op::transpose;
+    Op op = adjoint<T>;
     Pivot pivot = Pivot::adjacent;
     bool chain = false;
     index_t row = 0, col = 0, width = 0;  ///< of the first column; more than `window` columns need one pass per window
@@ -80,7 +81,7 @@ struct GivensApply {
     index_t diagonal = -1;  ///< >= 0: the source is a band (LAPACK's storage) and its tile has the diagonal in this row
     int block = 128;        ///< threads per block on a GPU
     /// Returns whether rotations run in the order of the elimination.
-    bool forward() const { return (side == Side::left) == (op == Op::transpose); }
+    bool forward() const { return (side == Side::left) == (op != Op::none); }
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
              static_cast<std::uint64_t>(block) << 40 | static_cast<std::uint64_t>(side) << 50 |
@@ -89,7 +90,7 @@ struct GivensApply {
     }
   };
   static double flops(const Args& args, Shape, Shape, Shape c, Shape) {
-    return 6.0 * static_cast<double>(args.rows) * static_cast<double>(args.width) *
+    return 6.0 * flops_each<T> * static_cast<double>(args.rows) * static_cast<double>(args.width) *
            static_cast<double>(args.side == Side::left ? c.cols : c.rows);
   }
   static void cpu(const Args& args, In<T> source, In<index_t> info, InOut<T> c, Scratch<T> work);
@@ -112,7 +113,7 @@ struct GivensSweep {
       m = static_cast<double>(s.rows);
       n += static_cast<double>(s.cols);
     }
-    return m >= n ? 3 * n * n * (m - n / 3) : 3 * m * m * (n - m / 3);
+    return flops_each<T> * (m >= n ? 3 * n * n * (m - n / 3) : 3 * m * m * (n - m / 3));
   }
   static void cpu(const Args& args, Out<index_t> info, Scratch<T> work, std::span<const InOut<T>> tiles);
   static void cuda(CudaContext& context, const Args& args, Out<index_t> info, Scratch<T> work,
@@ -133,7 +134,8 @@ struct GivensBand {
     index_t m = 0, kl = 0, ku = 0;
   };
   static double flops(const Args& args, Shape ab, Shape) {
-    return 6.0 * static_cast<double>(args.kl) * static_cast<double>(args.kl + args.ku) * static_cast<double>(ab.cols);
+    return 6.0 * flops_each<T> * static_cast<double>(args.kl) * static_cast<double>(args.kl + args.ku) *
+           static_cast<double>(ab.cols);
   }
   static void cpu(const Args& args, InOut<T> ab, Out<index_t> info);
   static void cuda(CudaContext& context, const Args& args, InOut<T> ab, Out<index_t> info);

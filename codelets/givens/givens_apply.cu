@@ -1,6 +1,7 @@
 #include <tesela/codelets/givens/givens.hpp>
 #include <tesela/codelets/givens/internal/givens_launch.hpp>
 #include <tesela/codelets/givens/rotation.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 
 #include <cuda_runtime.h>
 
@@ -8,11 +9,16 @@ namespace tesela::kernels {
 namespace {
 
 constexpr int cells = max_givens_window;
-constexpr int chunk = 32;  // steps whose rotations are in shared memory at a time
+
+/// Steps whose rotations are in shared memory at a time, and threads that apply them, for T's registers and memory.
+template <class T>
+constexpr int chunk = sizeof(T) <= 8 ? 32 : 16;
+template <class T>
+constexpr int most_appliers = sizeof(T) <= 8 ? 512 : 224;
 
 /// [step][cell]; with this pitch, writes down a column use different banks.
 template <class T>
-using Rotations = SharedRotation<T>[chunk][cells + 1];
+using Rotations = SharedRotation<T>[chunk<T>][cells + 1];
 
 template <class T>
 __device__ SharedRotation<T> shared(const Rotation<T>& x) {
@@ -22,12 +28,13 @@ __device__ SharedRotation<T> shared(const Rotation<T>& x) {
 /// Unpacks a chunk's rotations, one step per thread, so that neighbouring threads read neighbouring scalars.
 template <class T>
 struct Unpack {
-  __device__ void operator()(const GivensWindow& w, const Strided<const T>& v, index_t from, Rotations<T>& x) {
+  __device__ void operator()(const GivensWindow& w, Side side, const Strided<const T>& v, index_t from,
+                             Rotations<T>& x) {
     const int lane = static_cast<int>(threadIdx.x % 32);
     const index_t e = from + lane;
-    const index_t n = e < w.steps() ? w.cells(e) : 0;
+    const index_t n = lane < chunk<T> && e < w.steps() ? w.cells(e) : 0;
 #pragma unroll 4
-    for (int t = 0; t < n; ++t) x[lane][t] = shared(unpack(v(w.zero_row(e, t), t)));
+    for (int t = 0; t < n; ++t) x[lane][t] = shared(for_side(side, unpack(v(w.zero_row(e, t), t))));
   }
 };
 
@@ -38,19 +45,20 @@ struct Recompute {
   __device__ T entry(const GivensWindow& w, const Strided<const T>& l, index_t e, int t) const {
     return e < w.steps() && t <= w.cells(e) && t < w.width ? l(w.in_row(e) + t, t) : T(0);
   }
-  __device__ void operator()(const GivensWindow& w, const Strided<const T>& l, index_t from, Rotations<T>& x) {
+  __device__ void operator()(const GivensWindow& w, Side side, const Strided<const T>& l, index_t from,
+                             Rotations<T>& x) {
     const int t = static_cast<int>(threadIdx.x % 32);
     if (from == 0) {
       carried = t < w.first_cells() ? l(w.first_row(t), t) : T(0);
       next = entry(w, l, 0, t);
     }
-    for (int k = 0; k < chunk && from + k < w.steps(); ++k) {
+    for (int k = 0; k < chunk<T> && from + k < w.steps(); ++k) {
       const index_t e = from + k;
       const T a = next;
       next = entry(w, l, e + 1, t);  // loaded during the work on the present entry
       if (t < w.cells(e)) {
         const Annihilation<T> y = givens(a, carried);
-        x[k][t] = shared(y.rotation);
+        x[k][t] = shared(for_side(side, y.rotation));
         carried = y.r;
       } else if (t == w.cells(e)) {
         carried = a;
@@ -104,7 +112,7 @@ struct ColumnWindow {
 
   __device__ void forward(const GivensWindow& w, const Strided<T>& c, index_t from, const Rotations<T>& x) {
     if (from == 0) ahead = c(w.in_row(0), 0);
-    for (int k = 0; k < chunk && from + k < w.steps(); ++k) {
+    for (int k = 0; k < chunk<T> && from + k < w.steps(); ++k) {
       const index_t e = from + k, n = w.cells(e);
       T v = ahead;
       if (e + 1 < w.steps()) ahead = c(w.in_row(e + 1), 0);
@@ -124,7 +132,7 @@ struct ColumnWindow {
   }
 
   __device__ void back(const GivensWindow& w, const Strided<T>& c, index_t from, const Rotations<T>& x) {
-    const index_t end = from + chunk < w.steps() ? from + chunk : w.steps();
+    const index_t end = from + chunk<T> < w.steps() ? from + chunk<T> : w.steps();
     if (end == w.steps() && w.cells(end - 1) == w.width) ahead = c(w.out_row(end - 1), 0);
     for (index_t e = end - 1; e >= from; --e) {
       const index_t k = e - from, n = w.cells(e);
@@ -149,7 +157,7 @@ struct ColumnWindow {
 /// Applies rotations chunk by chunk: the block's last warp computes the rotations of the next chunk while the other
 /// warps, one column per thread, apply the present chunk's.
 template <class T, Pivot pivot, bool is_forward, class Make>
-__global__ void __launch_bounds__(512 + 32) apply_kernel(GivensApplyProblem<T> p) {
+__global__ void __launch_bounds__(most_appliers<T> + 32) apply_kernel(GivensApplyProblem<T> p) {
   __shared__ Rotations<T> x[2];
   const int appliers = static_cast<int>(blockDim.x) - 32;
   const bool maker = static_cast<int>(threadIdx.x) >= appliers;
@@ -163,18 +171,18 @@ __global__ void __launch_bounds__(512 + 32) apply_kernel(GivensApplyProblem<T> p
     const GivensWindow w = GivensWindow::make(pivot, p.row + first, p.m, width, reach);
     const Strided<const T> source{p.source.data + first * p.source.column_stride, p.source.row_stride,
                                   p.source.column_stride};
-    const index_t chunks = (w.steps() + chunk - 1) / chunk;
-    const auto start = [&](index_t k) { return (is_forward ? k : chunks - 1 - k) * chunk; };
+    const index_t chunks = (w.steps() + chunk<T> - 1) / chunk<T>;
+    const auto start = [&](index_t k) { return (is_forward ? k : chunks - 1 - k) * chunk<T>; };
     const auto first_row = [&](int t) { return w.first_row(t); };
     const auto last_row = [&](int t) { return w.begin + t; };
     if (chunks == 0) continue;
     Make make;
     ColumnWindow<T, pivot> held;
-    if (maker) make(w, source, start(0), x[0]);
+    if (maker) make(w, p.side, source, start(0), x[0]);
     if (active) is_forward ? held.load(c, w.first_cells(), first_row) : held.load(c, w.last_cells(), last_row);
     __syncthreads();
     for (index_t k = 0; k < chunks; ++k) {
-      if (maker && k + 1 < chunks) make(w, source, start(k + 1), x[(k + 1) % 2]);
+      if (maker && k + 1 < chunks) make(w, p.side, source, start(k + 1), x[(k + 1) % 2]);
       if (active) is_forward ? held.forward(w, c, start(k), x[k % 2]) : held.back(w, c, start(k), x[k % 2]);
       __syncthreads();
     }
@@ -184,17 +192,29 @@ __global__ void __launch_bounds__(512 + 32) apply_kernel(GivensApplyProblem<T> p
 
 template <class T, Pivot pivot, bool is_forward, class Make>
 int launch(CUstream_st* stream, const GivensApplyProblem<T>& p) {
-  const auto blocks = static_cast<unsigned>(ceil_div(p.columns, p.block));
-  const auto threads = static_cast<unsigned>(p.block + 32);
+  const int appliers = p.block < most_appliers<T> ? p.block : most_appliers<T>;
+  const auto blocks = static_cast<unsigned>(ceil_div(p.columns, appliers));
+  const auto threads = static_cast<unsigned>(appliers + 32);
   apply_kernel<T, pivot, is_forward, Make><<<blocks, threads, 0, stream>>>(p);
   return static_cast<int>(cudaGetLastError());
 }
 
+template <class T>
+Strided<device_t<T>> on_device(const Strided<T>& x) {
+  return {device_pointer(x.data), x.row_stride, x.column_stride};
+}
+
 }  // namespace
 
-template <class T>
-int givens_apply(CUstream_st* stream, const GivensApplyProblem<T>& p) {
-  if (p.columns == 0 || p.width == 0) return 0;
+template <class Host>
+int givens_apply(CUstream_st* stream, const GivensApplyProblem<Host>& host) {
+  using T = device_t<Host>;
+  if (host.columns == 0 || host.width == 0) return 0;
+  const GivensApplyProblem<T> p{host.pivot,   host.side,         host.chain,
+                                host.forward, host.row,          host.m,
+                                host.width,   host.window,       on_device(host.source),
+                                host.info,    on_device(host.c), host.columns,
+                                host.block};
   if (p.chain) return launch<T, Pivot::adjacent, true, Recompute<T>>(stream, p);
   if (p.pivot == Pivot::adjacent)
     return p.forward ? launch<T, Pivot::adjacent, true, Unpack<T>>(stream, p)
@@ -205,5 +225,7 @@ int givens_apply(CUstream_st* stream, const GivensApplyProblem<T>& p) {
 
 template int givens_apply(CUstream_st*, const GivensApplyProblem<float>&);
 template int givens_apply(CUstream_st*, const GivensApplyProblem<double>&);
+template int givens_apply(CUstream_st*, const GivensApplyProblem<std::complex<float>>&);
+template int givens_apply(CUstream_st*, const GivensApplyProblem<std::complex<double>>&);
 
 }  // namespace tesela::kernels

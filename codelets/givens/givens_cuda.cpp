@@ -18,6 +18,7 @@ void factor_panel(CudaContext& context, const typename GivensPanel<T>::Args& arg
                                                    reach, accumulate}),
                 "givens_panel");
   context.check(givens_apply<T>(context.stream(), {args.pivot,
+                                                   Side::left,
                                                    false,
                                                    true,
                                                    args.row,
@@ -50,8 +51,9 @@ void GivensApply<T>::cuda(CudaContext& context, const Args& args, In<T> source, 
                           Scratch<T>) {
   const bool left = args.side == Side::left, band = args.diagonal >= 0;
   const index_t stride = band ? source.ld - 1 : source.ld;
-  GivensApplyProblem<T> p{args.pivot,  args.chain, args.forward(), args.row, left ? c.rows : c.cols, args.width,
-                          args.window, {},         info.data,      {},       left ? c.cols : c.rows, args.block};
+  GivensApplyProblem<T> p{args.pivot, args.side,   args.chain, args.forward(), args.row, left ? c.rows : c.cols,
+                          args.width, args.window, {},         info.data,      {},       left ? c.cols : c.rows,
+                          args.block};
   p.source = {source.data + (band ? args.diagonal : 0) + args.col * stride, 1, stride};
   p.c = left ? Strided<T>{c.data, 1, c.ld} : Strided<T>{c.data, c.ld, 1};
   context.check(givens_apply<T>(context.stream(), p), "givens_apply");
@@ -69,6 +71,7 @@ void GivensSweep<T>::cuda(CudaContext& context, const Args& args, Out<index_t> i
                       info.data, work, begin > 0);
       for (const InOut<T>& c : tiles.subspan(p + 1))
         context.check(givens_apply<T>(context.stream(), {Pivot::adjacent,
+                                                         Side::left,
                                                          false,
                                                          true,
                                                          begin,
@@ -101,6 +104,8 @@ void GivensBand<T>::cuda(CudaContext& context, const Args& args, InOut<T> ab, Ou
   template void GivensBand<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<index_t>);
 TESELA_GIVENS(float)
 TESELA_GIVENS(double)
+TESELA_GIVENS(std::complex<float>)
+TESELA_GIVENS(std::complex<double>)
 #undef TESELA_GIVENS
 
 }  // namespace tesela::kernels

@@ -1,6 +1,7 @@
 #include <tesela/codelets/givens/givens_list.hpp>
 #include <tesela/codelets/givens/givens_window.hpp>
 #include <tesela/codelets/givens/rotation.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 
 #include <cuda_runtime.h>
 
@@ -29,7 +30,7 @@ __global__ void list_panel_kernel(T* a, index_t ld, index_t width, const std::in
 }
 
 template <class T>
-__global__ void list_apply_kernel(const T* v, index_t ldv, Strided<T> c, index_t columns, bool forward,
+__global__ void list_apply_kernel(const T* v, index_t ldv, Strided<T> c, index_t columns, Side side, bool forward,
                                   const std::int32_t* data) {
   const internal::RotationList list{data};
   const index_t first = static_cast<index_t>(blockIdx.x) * columns_of_block,
@@ -40,7 +41,7 @@ __global__ void list_apply_kernel(const T* v, index_t ldv, Strided<T> c, index_t
          e += static_cast<std::int32_t>(blockDim.x)) {
       const std::int32_t* const x = list.entry(e);
       const index_t row = x[0], pivot = x[1];
-      const Rotation<T> rotation = unpack(v[row + x[2] * ldv]);
+      const Rotation<T> rotation = for_side(side, unpack(v[row + x[2] * ldv]));
       for (index_t u = first; u < end; ++u)
         if (forward)
           rotate(rotation, c(pivot, u), c(row, u));
@@ -52,12 +53,13 @@ __global__ void list_apply_kernel(const T* v, index_t ldv, Strided<T> c, index_t
 }
 
 template <class T>
-void apply_list(CudaContext& context, int block, const std::int32_t* list, bool forward, const T* v, index_t ldv,
-                const Strided<T>& c, index_t columns) {
+void apply_list(CudaContext& context, int block, const std::int32_t* list, Side side, bool forward, const T* v,
+                index_t ldv, const Strided<T>& c, index_t columns) {
   if (columns == 0) return;
   const auto blocks = static_cast<unsigned>(ceil_div(columns, columns_of_block));
-  list_apply_kernel<T>
-      <<<blocks, static_cast<unsigned>(block), 0, context.stream()>>>(v, ldv, c, columns, forward, list);
+  const Strided<device_t<T>> on_device{device_pointer(c.data), c.row_stride, c.column_stride};
+  list_apply_kernel<device_t<T>><<<blocks, static_cast<unsigned>(block), 0, context.stream()>>>(
+      device_pointer(v), ldv, on_device, columns, side, forward, list);
 }
 
 }  // namespace
@@ -65,22 +67,26 @@ void apply_list(CudaContext& context, int block, const std::int32_t* list, bool 
 template <class T>
 void GivensListPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, In<std::int32_t> list) {
   T* const panel = a.data + args.col * a.ld;
-  list_panel_kernel<T><<<1, 512, 0, context.stream()>>>(panel, a.ld, args.width, list.data);
+  list_panel_kernel<device_t<T>><<<1, 512, 0, context.stream()>>>(device_pointer(panel), a.ld, args.width, list.data);
   const index_t next = args.col + args.width;
-  apply_list<T>(context, args.block, list.data, true, panel, a.ld, Strided<T>{a.data + next * a.ld, 1, a.ld},
-                a.cols - next);
+  apply_list<T>(context, args.block, list.data, Side::left, true, panel, a.ld,
+                Strided<T>{a.data + next * a.ld, 1, a.ld}, a.cols - next);
 }
 
 template <class T>
 void GivensListApply<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<std::int32_t> list, InOut<T> c) {
   const bool left = args.side == Side::left;
-  apply_list<T>(context, args.block, list.data, args.forward(), v.data + args.col * v.ld, v.ld,
+  apply_list<T>(context, args.block, list.data, args.side, args.forward(), v.data + args.col * v.ld, v.ld,
                 left ? Strided<T>{c.data, 1, c.ld} : Strided<T>{c.data, c.ld, 1}, left ? c.cols : c.rows);
 }
 
-template decltype(GivensListPanel<float>::cuda) GivensListPanel<float>::cuda;
-template decltype(GivensListPanel<double>::cuda) GivensListPanel<double>::cuda;
-template decltype(GivensListApply<float>::cuda) GivensListApply<float>::cuda;
-template decltype(GivensListApply<double>::cuda) GivensListApply<double>::cuda;
+#define TESELA_INSTANTIATE(T)                                           \
+  template decltype(GivensListPanel<T>::cuda) GivensListPanel<T>::cuda; \
+  template decltype(GivensListApply<T>::cuda) GivensListApply<T>::cuda;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

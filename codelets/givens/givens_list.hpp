@@ -3,6 +3,7 @@
 #include <tesela/codelets/support/size_class.hpp>
 #include <tesela/runtime/codelet.hpp>
 #include <tesela/runtime/host_device.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <cstdint>
 
@@ -30,25 +31,25 @@ struct GivensListPanel {
   static double flops(const Args& args, Shape a, Shape) {
     const auto m = static_cast<double>(args.rows), k = static_cast<double>(args.width),
                rest = static_cast<double>(a.cols - args.col - args.width);
-    return 6 * m * k * (k / 2 + rest);
+    return 6 * flops_each<T> * m * k * (k / 2 + rest);
   }
   static void cpu(const Args& args, InOut<T> a, In<std::int32_t> list);
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, In<std::int32_t> list);
 };
 
-/// Computes C = Q^T C, Q C, C Q or C Q^T with the rotations of a GivensListPanel, packed in v(:, col) ….
+/// Computes C = Q^H C, Q C, C Q or C Q^H with the rotations of a GivensListPanel, packed in v(:, col) ….
 template <class T>
 struct GivensListApply {
   static constexpr auto name = "givens_list_apply";
   static constexpr std::uint32_t color = 0x4c72b0;
   struct Args {
     Side side = Side::left;
-    Op op = Op::transpose;
+    Op op = adjoint<T>;
     index_t col = 0, width = 0;  ///< first column of the panel, and its number of columns
     index_t rows = 0;            ///< active: rows of the tile from the first column's diagonal row on
     int block = 128;             ///< threads per block on a GPU
     /// Returns whether rotations run in the order of the elimination.
-    bool forward() const { return (side == Side::left) == (op == Op::transpose); }
+    bool forward() const { return (side == Side::left) == (op != Op::none); }
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
              static_cast<std::uint64_t>(block) << 20 | static_cast<std::uint64_t>(side) << 32 |
@@ -56,7 +57,7 @@ struct GivensListApply {
     }
   };
   static double flops(const Args& args, Shape, Shape, Shape c) {
-    return 6.0 * static_cast<double>(args.rows) * static_cast<double>(args.width) *
+    return 6.0 * flops_each<T> * static_cast<double>(args.rows) * static_cast<double>(args.width) *
            static_cast<double>(args.side == Side::left ? c.cols : c.rows);
   }
   static void cpu(const Args& args, In<T> v, In<std::int32_t> list, InOut<T> c);

@@ -1,6 +1,7 @@
 #include <tesela/codelets/givens/givens.hpp>
 #include <tesela/codelets/givens/internal/givens_launch.hpp>
 #include <tesela/codelets/givens/rotation.hpp>
+#include <tesela/codelets/support/internal/device_scalar.cuh>
 
 #include <cuda_runtime.h>
 
@@ -22,6 +23,19 @@ struct Wavefront {
   unsigned long long rotations;
 };
 
+constexpr std::size_t most_static = 48 << 10;  // bytes of shared memory that need no request
+
+template <class T>
+__device__ Wavefront<T>& shared_wavefront() {
+  if constexpr (sizeof(Wavefront<T>) <= most_static) {
+    __shared__ Wavefront<T> s;
+    return s;
+  } else {
+    extern __shared__ double2 memory[];
+    return *reinterpret_cast<Wavefront<T>*>(memory);
+  }
+}
+
 constexpr int reach_threads = 256, rows_per_thread = 8;  // of reach_kernel
 
 /// Raises *p.reach to the largest distance of a nonzero element below the diagonal. Blocks (x, t) read parts of column
@@ -33,7 +47,7 @@ __global__ void reach_kernel(GivensPanelProblem<T> p) {
   unsigned distance = 0;
   for (int k = 0; k < rows_per_thread; ++k) {
     const index_t i = first + k * reach_threads + threadIdx.x;
-    if (i < p.m && p.a[i + t * p.lda] != T(0)) distance = static_cast<unsigned>(i - diagonal);
+    if (i < p.m && !internal::is_zero(p.a[i + t * p.lda])) distance = static_cast<unsigned>(i - diagonal);
   }
   distance = __reduce_max_sync(0xffffffffu, distance);
   if (threadIdx.x % 32 == 0 && distance > 0) atomicMax(p.reach, static_cast<unsigned long long>(distance));
@@ -59,7 +73,7 @@ __device__ void write_chunk(T (&to)[cells][pitch], const T (&mine)[cells / warps
 
 template <class T>
 __global__ void __launch_bounds__(32 * warps) panel_kernel(GivensPanelProblem<T> p) {
-  __shared__ Wavefront<T> s;
+  Wavefront<T>& s = shared_wavefront<T>();
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   if (threadIdx.x == 0) s.rotations = 0;
   const GivensWindow w = GivensWindow::make(p.pivot, p.row, p.m, p.width, static_cast<index_t>(*p.reach));
@@ -92,7 +106,7 @@ __global__ void __launch_bounds__(32 * warps) panel_kernel(GivensPanelProblem<T>
         s.rotation[t] = {x.rotation.c, x.rotation.s};
         s.cell[t][t] = x.r;
         p.a[w.zero_row(e, t) + t * p.lda] = x.rho;
-        count += p.pivot == Pivot::diagonal || lower != T(0) ? 1 : 0;
+        count += p.pivot == Pivot::diagonal || !internal::is_zero(lower) ? 1 : 0;
       }
     }
     __syncthreads();
@@ -140,7 +154,7 @@ __global__ void band_kernel(index_t m, index_t n, index_t kl, index_t ku, T* ab,
   index_t rotations = 0;
   for (index_t j = 0; j < columns; ++j) {
     index_t last = j + kl < m - 1 ? j + kl : m - 1;
-    while (last > j && a(last, j) == T(0)) --last;
+    while (last > j && internal::is_zero(a(last, j))) --last;
     rotations += last - j;
     T carried = a(last, j);
     for (index_t i = last; i > j; --i) {
@@ -162,8 +176,12 @@ __global__ void band_kernel(index_t m, index_t n, index_t kl, index_t ku, T* ab,
 
 }  // namespace
 
-template <class T>
-int givens_panel(CUstream_st* stream, const GivensPanelProblem<T>& problem) {
+template <class Host>
+int givens_panel(CUstream_st* stream, const GivensPanelProblem<Host>& host) {
+  using T = device_t<Host>;
+  const GivensPanelProblem<T> problem{
+      host.pivot, host.row,  host.m,     host.width,     device_pointer(host.a), host.lda, device_pointer(host.l),
+      host.ldl,   host.info, host.reach, host.accumulate};
   if (const cudaError_t status = cudaMemsetAsync(problem.reach, 0, sizeof(*problem.reach), stream);
       status != cudaSuccess)
     return static_cast<int>(status);
@@ -173,19 +191,29 @@ int givens_panel(CUstream_st* stream, const GivensPanelProblem<T>& problem) {
                       static_cast<unsigned>(problem.width));
     reach_kernel<T><<<blocks, reach_threads, 0, stream>>>(problem);
   }
-  panel_kernel<T><<<1, 32 * warps, 0, stream>>>(problem);
+  constexpr std::size_t bytes = sizeof(Wavefront<T>) <= most_static ? 0 : sizeof(Wavefront<T>);
+  if (bytes > 0)
+    if (const cudaError_t status =
+            cudaFuncSetAttribute(panel_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, int{bytes});
+        status != cudaSuccess)
+      return static_cast<int>(status);
+  panel_kernel<T><<<1, 32 * warps, bytes, stream>>>(problem);
   return static_cast<int>(cudaGetLastError());
 }
 
 template <class T>
 int givens_band(CUstream_st* stream, index_t m, index_t n, index_t kl, index_t ku, T* ab, index_t ld, index_t* info) {
-  band_kernel<T><<<1, 32, 0, stream>>>(m, n, kl, ku, ab, ld, info);
+  band_kernel<device_t<T>><<<1, 32, 0, stream>>>(m, n, kl, ku, device_pointer(ab), ld, info);
   return static_cast<int>(cudaGetLastError());
 }
 
-template int givens_panel(CUstream_st*, const GivensPanelProblem<float>&);
-template int givens_panel(CUstream_st*, const GivensPanelProblem<double>&);
-template int givens_band(CUstream_st*, index_t, index_t, index_t, index_t, float*, index_t, index_t*);
-template int givens_band(CUstream_st*, index_t, index_t, index_t, index_t, double*, index_t, index_t*);
+#define TESELA_INSTANTIATE(T)                                            \
+  template int givens_panel(CUstream_st*, const GivensPanelProblem<T>&); \
+  template int givens_band(CUstream_st*, index_t, index_t, index_t, index_t, T*, index_t, index_t*);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/givens/givens_window.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 struct CUstream_st;
 
@@ -8,10 +9,11 @@ namespace tesela::kernels {
 
 // Launches for the CUDA variants of plane rotations, in device memory. Each returns a cudaError_t as int.
 
-/// A rotation in shared memory: read in one access, and without a constructor, which shared memory cannot run.
+/// A rotation in shared memory: aligned for few accesses, and without a constructor, which shared memory cannot run.
 template <class T>
 struct alignas(2 * sizeof(T)) SharedRotation {
-  T c, s;
+  real_t<T> c;
+  T s;
 };
 
 /// Problem of GivensPanel and GivensChainPanel on the panel's own columns.
@@ -34,6 +36,7 @@ int givens_panel(CUstream_st* stream, const GivensPanelProblem<T>& problem);
 template <class T>
 struct GivensApplyProblem {
   Pivot pivot = Pivot::adjacent;
+  Side side = Side::left;
   bool chain = false, forward = true;
   index_t row = 0, m = 0, width = 0, window = 0;
   Strided<const T> source;  ///< its column 0 belongs to the first rotations

@@ -13,7 +13,7 @@ namespace {
 struct Outcome {
   Errors errors;
   double carried_q = 0;  // ||A - Q R|| with the Q that was updated during the factorization
-  double qtb = 0;        // ||Q^T B - (updated B)||, largest element
+  double qtb = 0;        // ||Q^H B - (updated B)||, largest element
   double r_to_lapack = 0;
   index_t rotations = 0;
   bool padding = true;
@@ -24,7 +24,7 @@ double largest_difference(const Padded<T>& a, const Padded<T>& b) {
   double worst = 0;
   for (index_t j = 0; j < a.n; ++j)
     for (index_t i = 0; i < a.m; ++i) {
-      const double difference = std::abs(static_cast<double>(a(i, j)) - static_cast<double>(b(i, j)));
+      const double difference = static_cast<double>(std::abs(a(i, j) - b(i, j)));
       worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(worst, difference);
     }
   return worst;
@@ -38,7 +38,7 @@ Padded<T> padded_identity(index_t m, index_t n) {
   return q;
 }
 
-/// Factors A with all options: updates a right-hand side and Q, forms Q from the rotations, extracts R, and applies Q^T
+/// Factors A with all options: updates a right-hand side and Q, forms Q from the rotations, extracts R, and applies Q^H
 /// afterwards.
 template <class T>
 Outcome factor(Runtime& runtime, const Padded<T>& a, index_t nb, const GivensOptions& options) {
@@ -53,7 +53,7 @@ Outcome factor(Runtime& runtime, const Padded<T>& a, index_t nb, const GivensOpt
     const auto qr = givens_qr(g, A, options, &B, &C);
     qr.form_q(g, Q);
     qr.extract_r(g, R);
-    qr.apply(g, Side::left, Op::transpose, L);
+    qr.apply(g, Side::left, adjoint<T>, L);
     CHECK(g.wait().ok());
     outcome.rotations = qr.rotations();
   }
@@ -123,14 +123,14 @@ index_t band_rotations(index_t n, index_t b) {
   return sum;
 }
 
-/// A NaN in A must appear in R, and an infinity must not give a finite number there.
+/// A NaN in a part of an element of A must appear in R.
 template <class T>
 void check_nan(Runtime& runtime) {
   for (const GivensMethod method : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain})
     for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {29, 0}, {12, 19}, {29, 19}, {3, 11}}) {
       CAPTURE(static_cast<int>(method), row, column);
       Padded<T> a = make_matrix<T>("uniform", 30, 20);
-      a(row, column) = std::numeric_limits<T>::quiet_NaN();
+      a(row, column) = is_complex<T> ? number<T>(0.5, std::numeric_limits<double>::quiet_NaN()) : nan_of<T>;
       {
         const auto A = a.map(runtime, {30, 8});
         Graph g(runtime);
@@ -139,24 +139,26 @@ void check_nan(Runtime& runtime) {
       }
       bool seen = false;
       for (index_t j = 0; j < 20; ++j)
-        for (index_t i = 0; i <= j; ++i) seen |= std::isnan(a(i, j));
+        for (index_t i = 0; i <= j; ++i) seen |= a(i, j) != a(i, j);
       CHECK(seen);
     }
 }
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable for every shape, method and window", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable for every shape, method and window", "", float, double,
+                           std::complex<float>, std::complex<double>) {
   check_methods<TestType>(runtime);
 }
 
 WORKERS_TEMPLATE_TEST_CASE(
     "QR by rotations is backward stable for graded, deficient, ill-conditioned, zero and band matrices", "", float,
-    double) {
+    double, std::complex<float>, std::complex<double>) {
   check_kinds<TestType>(runtime);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable in the stages of every order", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable in the stages of every order", "", float, double,
+                           std::complex<float>, std::complex<double>) {
   for (std::string order : schedule_orders()) {
     if (order == "domain") order = "domain:3";
     for (const auto& [m, n] : {std::pair<index_t, index_t>{37, 21}, {21, 21}, {12, 30}})
@@ -165,7 +167,8 @@ WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable in the stages of 
   }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("rotation chains skip the zeros below a band", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("rotation chains skip the zeros below a band", "", float, double, std::complex<float>,
+                           std::complex<double>) {
   using T = TestType;
   for (const index_t n : {1, 2, 3, 10, 75})
     for (const index_t b : {1, 2, 3, 7}) {
@@ -182,7 +185,8 @@ WORKERS_TEMPLATE_TEST_CASE("rotation chains skip the zeros below a band", "", fl
   CHECK(band_rotations(75, 74) == 75 * 74 / 2);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", float, double, std::complex<float>,
+                           std::complex<double>) {
   using T = TestType;
   for (const auto& [m, n] :
        {std::pair<index_t, index_t>{1, 1}, {2, 2}, {1, 3}, {3, 1}, {40, 40}, {75, 75}, {43, 40}, {40, 55}, {60, 20}})
@@ -193,7 +197,7 @@ WORKERS_TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", 
         for (index_t d = 0; d < band.m; ++d) {
           const index_t i = j + d - (kl + ku);
           if (d < kl)
-            band(d, j) = std::numeric_limits<T>::quiet_NaN();  // room for fill; must not be read
+            band(d, j) = nan_of<T>;  // room for fill; must not be read
           else
             band(d, j) = i >= 0 && i < m ? a(i, j) : T(0);
         }
@@ -225,8 +229,9 @@ WORKERS_TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", 
     }
 }
 
-// Applies Q and Q^T from both sides: each undoes the other, and the two sides are transposes of each other.
-WORKERS_TEMPLATE_TEST_CASE("Q in packed rotations multiplies from both sides", "", float, double) {
+// Applies Q and Q^H from both sides: each undoes the other, and the two sides are adjoints of each other.
+WORKERS_TEMPLATE_TEST_CASE("Q in packed rotations multiplies from both sides", "", float, double, std::complex<float>,
+                           std::complex<double>) {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   using T = TestType;
   for (const GivensOptions& o :
@@ -234,37 +239,41 @@ WORKERS_TEMPLATE_TEST_CASE("Q in packed rotations multiplies from both sides", "
         GivensOptions{GivensMethod::stages, "binary", 8}}) {
     CAPTURE(o.order, static_cast<int>(o.method));
     const index_t m = 61, n = 30;
+    const double tolerance = 100 * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
     Padded<T> a = make_matrix<T>("uniform", m, n);
     const Padded<T> c = make_matrix<T>("uniform", m, 13);
     Padded<T> left = c, right(13, m), back(0, 0);
     for (index_t j = 0; j < m; ++j)
-      for (index_t i = 0; i < 13; ++i) right(i, j) = c(j, i);
+      for (index_t i = 0; i < 13; ++i) right(i, j) = conj(c(j, i));
     {
       const auto A = a.map(runtime, {m, 16}), L = left.map(runtime, {m, 5}), R = right.map(runtime, {4, m});
       Graph g(runtime);
       const auto qr = givens_qr(g, A, o);
       qr.apply(g, Side::left, Op::none, L);
-      qr.apply(g, Side::right, Op::transpose, R);
+      qr.apply(g, Side::right, adjoint<T>, R);
       CHECK(g.wait().ok());
       L.bring_home();
       R.bring_home();
       double difference = 0;
       for (index_t j = 0; j < m; ++j)
         for (index_t i = 0; i < 13; ++i)
-          difference = std::max(difference, static_cast<double>(std::abs(right(i, j) - left(j, i))));
-      CHECK(difference <= 100 * std::numeric_limits<T>::epsilon());
+          difference = std::max(difference, static_cast<double>(std::abs(right(i, j) - conj(left(j, i)))));
+      CHECK(difference <= tolerance);
       CHECK(largest_difference(left, c) >= 0.1);
       back = left;
       const auto K = back.map(runtime, {m, 5});
-      qr.apply(g, Side::left, Op::transpose, K);
+      qr.apply(g, Side::left, Op::conjugate, K);
       CHECK(g.wait().ok());
       K.bring_home();
-      CHECK(largest_difference(back, c) <= 100 * std::numeric_limits<T>::epsilon());
+      CHECK(largest_difference(back, c) <= tolerance);
+      if (is_complex<T>) CHECK_THROWS_WITH(qr.apply(g, Side::left, Op::transpose, K), ContainsSubstring("adjoint"));
     }
   }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("a NaN in A appears in R", "", float, double) { check_nan<TestType>(runtime); }
+WORKERS_TEMPLATE_TEST_CASE("a NaN in A appears in R", "", float, double, std::complex<float>, std::complex<double>) {
+  check_nan<TestType>(runtime);
+}
 
 GPU_TEST_CASE("every rotation kernel runs under a sanitizer", "[sanitize]") {
   for (const GivensOptions& o : std::vector<GivensOptions>{{GivensMethod::sequential, "diagonal", 8},
@@ -276,18 +285,20 @@ GPU_TEST_CASE("every rotation kernel runs under a sanitizer", "[sanitize]") {
   check_nan<double>(runtime);
 }
 
-TEMPLATE_TEST_CASE("QR by rotations is backward stable on cores and GPUs together", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("QR by rotations is backward stable on cores and GPUs together", "[gpu]", float, double,
+                   std::complex<float>, std::complex<double>) {
   require_gpu();
   Runtime runtime({.cpus = 2});
   check_methods<TestType>(runtime);
   check_kinds<TestType>(runtime);
 }
 
-CORES_TEST_CASE("all orders of adjacent pivots, and the other two methods, give the same R bit for bit") {
+CORES_TEMPLATE_TEST_CASE("all orders of adjacent pivots, and the other two methods, give the same R bit for bit", "",
+                         float, double, std::complex<float>, std::complex<double>) {
   TESELA_ON_EACH_VECTOR_TARGET();
-  const Padded<double> a = make_matrix<double>("uniform", 50, 33);
+  const Padded<TestType> a = make_matrix<TestType>("uniform", 50, 33);
   const auto factors = [&](const GivensOptions& o, index_t nb) {
-    Padded<double> f = a;
+    Padded<TestType> f = a;
     const auto A = f.map(runtime, {50, nb});
     Graph g(runtime);
     givens_qr(g, A, o);
