@@ -43,8 +43,8 @@ Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalizat
 /// Returns the tile shape of A for `orthogonalize`.
 TileShape orthogonalization_tile(const Runtime& runtime, Orthogonalization method, index_t m, index_t n);
 
-/// Makes the diagonal of R nonnegative: changes the signs of rows of R and of the corresponding columns of Q, so that Q
-/// R is unique. Only the upper trapezoid of `r` is accessed; Q may have any number of columns.
+/// Makes the diagonal of R real and nonnegative: turns the phases (signs) of rows of R and of the corresponding columns
+/// of Q, so that Q R is unique. Only the upper trapezoid of `r` is accessed; Q may have any number of columns.
 template <class T>
 void make_diagonal_positive(HostMatrix<T>& r, HostMatrix<T>& q);
 

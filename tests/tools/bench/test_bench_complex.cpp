@@ -60,13 +60,12 @@ TEST_CASE("benchmarks of complex numbers count four operations for one, on cores
   check({"cholesky", "--ncuda", "0"}, 4 * cube / 3, 2);
   check({"lu", "--ncuda", "0", "--pivot", "tournament"}, 8 * cube / 3, 2);
   check({"qr", "--ncuda", "0"}, 16 * cube / 3, 2);
+  check({"qr", "--ncuda", "0", "--peers", "tesela,givens-chain"}, 16 * cube / 3, 2);
   check({"eig", "--ncuda", "0", "--jobs", "values"}, 16 * cube / 3, 2);
   check({"ols", "--ncuda", "0", "--m", "300", "--peers", "tesela,tall-skinny,lapack"}, least_squares, 3);
   check_tridiagonal({"--ncuda", "0", "--n", "1000"}, 3);
   check_tridiagonal({"--ncuda", "0", "--n", "100", "--batch", "50", "--peers", "tesela,tesela-rows,lapack"}, 3);
   CHECK(run_tesela({"bench", "tridiag", "--ncuda", "0", "--precision", "z", "--peers", "refined"}).code == 2);
-  CHECK(run_tesela({"bench", "ols", "--ncuda", "0", "--precision", "z", "--peers", "givens"}).code == 2);
-  CHECK(run_tesela({"bench", "qr", "--ncuda", "0", "--precision", "z", "--methods", "givens-chain"}).code == 2);
   CHECK(run_tesela({"bench", "gemm", "--ncuda", "0", "--precision", "z", "--kernel", "int8"}).code == 2);
 }
 

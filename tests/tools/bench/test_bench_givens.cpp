@@ -27,7 +27,9 @@ TEST_CASE("bench givens writes both tables") {
   const auto chain = run({"--table", "chain", "--n", "60", "--half-width=-1,2", "--precision", "d"});
   REQUIRE(chain["peers"].size() == 5);
   CHECK(chain["peers"][3]["peer"] == "chain, band");
-  for (const auto& report : {stages, chain})
+  const auto complex = run({"--table", "chain", "--n", "60", "--half-width=-1,2", "--precision", "z"});
+  REQUIRE(complex["peers"].size() == 5);
+  for (const auto& report : {stages, chain, complex})
     for (const auto& [name, error] : report["checks"].items()) {
       CAPTURE(name);
       CHECK(error.get<double>() <= 1);

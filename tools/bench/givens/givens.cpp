@@ -147,7 +147,7 @@ const cli::Command givens_command(
       auto o = std::make_shared<GivensOptionsOfBench>();
       o->common.repeat = 3;
       o->common.precision = "s";
-      o->add_to(app, "givens");
+      o->add_to(app, "givens", {.complex = true});
       app.add_option("--table", o->table, "stages: R of m x n in stages; chain: R and Q of n x n, dense and bands")
           ->check(cli::one_of({"stages", "chain"}))
           ->capture_default_str();
@@ -171,8 +171,7 @@ const cli::Command givens_command(
       app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
           ->check(cli::one_of({"tesela", "givens", "lapack", "cusolver"}));
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
     });
 
 }  // namespace

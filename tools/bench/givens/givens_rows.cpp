@@ -226,12 +226,18 @@ Peer with_transfers(const Peer& peer, const QrProblem<T>& p, TileShape of_a, ind
   return all;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                \
-  template QrRow<T> band_row<T>();                                                           \
-  template QrRow<T> rotation_row(const GivensOptions&);                                      \
-  template QrRow<T> sequential_row<T>();                                                     \
-  template QrRow<T> threads_row(const std::string&, int, const std::string&);                \
-  template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int); \
+#define TESELA_INSTANTIATE(T)            \
+  template QrRow<T> band_row<T>();       \
+  template QrRow<T> sequential_row<T>(); \
+  template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
+#define TESELA_INSTANTIATE(T)                                                 \
+  template QrRow<T> rotation_row(const GivensOptions&);                       \
+  template QrRow<T> threads_row(const std::string&, int, const std::string&); \
   template Peer with_transfers(const Peer&, const QrProblem<T>&, TileShape, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -24,9 +24,6 @@ struct QrBenchOptions : FactorOptions {
 void settle_options(QrBenchOptions& o) {
   for (const index_t n : o.n) require(n >= 1, "bench qr", "--n", n, " is less than 1");
   cli::require_known("bench qr", o.method, o.tile);
-  for (const std::string& peer : o.peers)
-    require(!o.common.complex() || peer == "tesela" || peer == "lapack" || peer == "cusolver", "bench qr", "--methods",
-            peer, " has no complex numbers");
   o.resolve("qr");
 }
 

@@ -133,8 +133,6 @@ template <class T>
 int run_qr(Options o) {
   Report report("qr", o.common);
   require_holds_numbers("qr", o.common, {{"--out-r", &o.out_r}, {"--out-q", &o.out_q}});
-  require(!is_complex<T> || o.method.name == "tiles" || o.method.library() || o.orthogonalizes(), "qr", "--method",
-          o.method.name, " has no complex numbers: use tiles");
   parse_random_kind(o.random);
   resolve(o);
   if (o.plan.only) return run_plan<T>(o);
@@ -185,7 +183,7 @@ int run_qr(Options o) {
     report.problem().update(factors.about);
     if (factors.rotations) {
       report.count("rotations", *factors.rotations);
-      report.rate("rotations", givens_flops(o.m, o.n));
+      report.rate("rotations", flops_each<T> * givens_flops(o.m, o.n));
     }
     r = factors.r;
     if (factors.failure.empty())

@@ -128,17 +128,16 @@ Solver<QrFactors<T>> by_graph(QrProblem<T>& p, TileShape tile, const Factor& fac
 template <class T>
 std::vector<index_t> staircase(const QrProblem<T>& p, TileShape tile) {
   if (p.resident || is_simulated()) return {};
-  if constexpr (is_complex<T>)
-    return {};
-  else
-    return p.in_parts ? column_ends(*p.runtime, p.a, BlockCyclic(*p.runtime, p.shape, tile)) : column_ends(p.a);
+  if constexpr (!is_complex<T>)
+    if (p.in_parts) return column_ends(*p.runtime, p.a, BlockCyclic(*p.runtime, p.shape, tile));
+  return column_ends(p.a);
 }
 
 template <class T>
 Solver<QrFactors<T>> by_tiles(QrProblem<T>& p) {
   QrOptions options = qr_options(p.method);
   const TileShape tile = qr_tile({}, p.tile, *p.runtime, p.shape, is_complex<T>);
-  options.ends = staircase(p, tile);
+  if (!is_complex<T>) options.ends = staircase(p, tile);
   const auto factor = [options](Graph& g, const TileMatrix<T>& A) { return qr(g, A, options); };
   return by_graph(p, tile, factor, [options](const QrFactorization<T>& f) -> nlohmann::json {
     return {{"tree", f.tree()},
@@ -308,14 +307,12 @@ std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table() {
   using Row = Method<QrProblem<T>, QrFactors<T>>;
   using Place = typename Row::Place;
   std::vector<Row> rows{{"tiles", "Householder reflectors of tiles", Place::graph, by_tiles<T>}};
-  if constexpr (!is_complex<T>) {
-    for (const auto& method : givens_methods())
-      rows.push_back({method.name, method.about, Place::graph, [name = method.name](QrProblem<T>& p) {
-                        QrMethod rotations = p.method;
-                        rotations.name = name;
-                        return by_rotations(p, givens_options(rotations));
-                      }});
-  }
+  for (const auto& method : givens_methods())
+    rows.push_back({method.name, method.about, Place::graph, [name = method.name](QrProblem<T>& p) {
+                      QrMethod rotations = p.method;
+                      rotations.name = name;
+                      return by_rotations(p, givens_options(rotations));
+                    }});
   for (const auto& method : orthogonalizations())
     rows.push_back({method.name, method.about, Place::graph,
                     [which = method.value](QrProblem<T>& p) { return by_orthogonalization(p, which); }});
@@ -332,15 +329,14 @@ std::optional<index_t> checked_columns(Shape a) {
   return work <= quick ? std::optional(k) : std::nullopt;
 }
 
-#define TESELA_INSTANTIATE(T)   \
-  template struct QrProblem<T>; \
-  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table();
+#define TESELA_INSTANTIATE(T)                                          \
+  template struct QrProblem<T>;                                        \
+  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table(); \
+  template Solver<QrFactors<T>> by_rotations(QrProblem<T>&, const GivensOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
-template Solver<QrFactors<float>> by_rotations(QrProblem<float>&, const GivensOptions&);
-template Solver<QrFactors<double>> by_rotations(QrProblem<double>&, const GivensOptions&);
 
 }  // namespace tesela::cli

@@ -1,0 +1,36 @@
+#include "tests/support/command.hpp"
+#include "tests/support/number_types.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+using namespace tesela;
+using namespace tesela::test;
+
+using Z = std::complex<double>;
+
+TEST_CASE("qr, ols and glm rotate complex matrices") {
+  for (const std::string precision : {"c", "z"})
+    for (const Words& method : {Words{"givens"}, Words{"givens-stages", "--order", "greedy"}, Words{"givens-chain"}})
+      for (const Words& problem :
+           {Words{"qr", "-m", "90", "-n", "40"}, Words{"qr", "-n", "70", "--random", "band:2"},
+            Words{"qr", "-n", "70", "--full-q", "--random", "graded"}, Words{"ols", "-m", "90", "-n", "40"},
+            Words{"ols", "-m", "40", "-n", "90"}, Words{"glm", "-m", "90", "-n", "40"}}) {
+        const auto report = Command{problem + Words{"-p", precision, "--method"} + method}({});
+        CAPTURE(problem, precision, method);
+        CHECK(report["status"] == "ok");
+        if (problem.back() == "band:2") CHECK(report["counts"]["rotations"] == 70 * 2 - 3);
+      }
+  const TemporaryFolder folder;
+  const HostMatrix<Z> a = uniform<Z>(40, 30, 3);
+  write_matrix(folder / "a.npy", a);
+  const auto factor = [&](const std::string& method) {
+    Command{{"qr"}}({"--a", folder / "a.npy", "-p", "z", "--method", method, "--positive-diagonal", "--out-q",
+                     folder / "q.npy", "--out-r", folder / "r.npy"});
+    return std::pair{read_matrix<Z>(folder / "q.npy"), read_matrix<Z>(folder / "r.npy")};
+  };
+  const auto [q, r] = factor("givens-chain");
+  const auto [tile_q, tile_r] = factor("tiles");
+  CHECK(apart(q, tile_q) <= 1e-13);
+  CHECK(apart(r, tile_r) <= 1e-13);
+  CHECK(apart(times(Op::none, q, r), a) <= 1e-13);
+  for (index_t k = 0; k < 30; ++k) CHECK((r(k, k).real() > 0 && r(k, k).imag() == 0));
+}
