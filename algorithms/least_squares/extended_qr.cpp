@@ -80,6 +80,7 @@ bool all_finite(const ExtendedQr<T>& e) {
 #define TESELA_INSTANTIATE(T)                                                                             \
   template ExtendedQr<T> extended_qr(Graph&, const QrFactorization<T>&, TileShape, const TileMatrix<T>&); \
   template ExtendedQr<T> extended_qr(Graph&, const QrUpdater<T>&);                                        \
+  template ExtendedQr<T> extended_qr(Graph&, const GivensQr<T>&, TileShape, const TileMatrix<T>&);        \
   template bool all_finite(const ExtendedQr<T>&);                                                         \
   template FirstRows<T> first_rows(const TileMatrix<T>&, index_t);
 TESELA_INSTANTIATE(float)
@@ -87,7 +88,5 @@ TESELA_INSTANTIATE(double)
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
-template ExtendedQr<float> extended_qr(Graph&, const GivensQr<float>&, TileShape, const TileMatrix<float>&);
-template ExtendedQr<double> extended_qr(Graph&, const GivensQr<double>&, TileShape, const TileMatrix<double>&);
 
 }  // namespace tesela

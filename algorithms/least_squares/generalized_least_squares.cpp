@@ -193,7 +193,6 @@ template <class T>
 OlsOptions resolved_options(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& F,
                             const char* name, const OlsOptions& options) {
   detail::require_conforming(routine, A, B);
-  detail::require_method<T>(routine, options.method);
   require(F.rows() == A.m() && F.cols() == A.m(), routine, name, F.shape(), "; A has ", A.m(), " rows");
   OlsOptions result = options;
   result.rcond = detail::default_rcond<T>(routine, options, A.m(), A.n());

@@ -323,13 +323,12 @@ Glm<T> detail::glm_scaled_equations(Graph& g, const TileMatrix<T>& A, const Tile
     return equations.graded ? solve_graded(g, A, B, b, options, rcond, units, equations.sizes, factor)
                             : solve_by_tiles(g, A, B, b, options, rcond, units, factor);
   };
-  if constexpr (!is_complex<T>)
-    if (options.method == GlmMethod::givens)
-      return by([&](const TileMatrix<T>& matrix) {
-        GivensOptions own = options.givens;
-        if (&matrix == &A) own.ends = options.column_ends;
-        return givens_qr(g, matrix, own);
-      });
+  if (options.method == GlmMethod::givens)
+    return by([&](const TileMatrix<T>& matrix) {
+      GivensOptions own = options.givens;
+      if (&matrix == &A) own.ends = options.column_ends;
+      return givens_qr(g, matrix, own);
+    });
   return by([&](const TileMatrix<T>& matrix) {
     QrOptions own = options.qr;
     if (&matrix == &A) own.ends = options.column_ends;
@@ -343,8 +342,6 @@ Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileM
   require_conforming(A, B, "B");
   require_conforming(A, b, "b");
   require(!b.shares_tiles(B), "glm", "b", "shares tiles with B");
-  require(!is_complex<T> || options.method != GlmMethod::givens, "glm", "options.method",
-          "givens has no complex numbers: use tiles");
   default_rcond(options, 1, std::numeric_limits<real_t<T>>::epsilon());  // throws before a matrix is overwritten
   const detail::EquationUnits equations = detail::equilibrate_equations(g, A, B, b);
   Glm<T> answer = detail::glm_scaled_equations(g, A, B, b, options, equations);

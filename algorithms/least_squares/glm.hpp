@@ -22,7 +22,7 @@ enum class GlmMethod : std::uint8_t {
   seminormal,
   tiles,   ///< QR of A, then QR of the rows of Q^H B below A's rank
   gqr,     ///< Ramiro Sánchez 2010, Algorithm 5.3: the complete generalized QR factorization
-  givens,  ///< as `tiles`, by plane rotations; not for complex numbers
+  givens,  ///< as `tiles`, by plane rotations
 };
 
 /// Returns the methods with the names that `tesela glm --method` accepts.
@@ -73,8 +73,7 @@ struct Glm : Solution<T> {
 /// A, B, b  m x n, m x p and m x r with equal tile rows (one tile row for givens); overwritten.
 /// Returns  X, U, ranks, conditions, distances and the measured backward error; `status` reports whether X exists
 ///          and is accurate.
-/// Throws   ArgumentError if shapes or tiles do not conform, and for a method without complex numbers; as
-///          Graph::wait.
+/// Throws   ArgumentError if shapes or tiles do not conform; as Graph::wait.
 /// Waits    for the graph.
 /// Method   A = Q [R; 0], Q^H B = [B1; B2], Q^H b = [c1; c2]; u is the solution of least norm of B2 u = c2, and R x =
 ///          c1 - B1 u. Source: Paige, "Fast numerically stable computations for generalized linear least squares

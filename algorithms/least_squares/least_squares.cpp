@@ -25,8 +25,7 @@ namespace {
 template <class T, class F>
 auto with_factors(Graph& g, const TileMatrix<T>& A, OlsOptions options, F use) {
   options.givens.ends = options.qr.ends = options.column_ends;
-  if constexpr (!is_complex<T>)
-    if (options.method == OlsMethod::givens) return use(givens_qr(g, A, options.givens));
+  if (options.method == OlsMethod::givens) return use(givens_qr(g, A, options.givens));
   return use(qr(g, A, options.qr));
 }
 
@@ -257,7 +256,6 @@ template std::vector<ExtendedQr<double>> reduce(Graph&, const MatrixRows<double>
 template <class T>
 LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
   detail::require_conforming("ols", A, B);
-  detail::require_method<T>("ols", options.method);
   const index_t m = A.m(), n = A.n(), r = B.n();
   OlsOptions settled = options;
   settled.rcond = detail::default_rcond<T>("ols", options, m, n);

@@ -21,8 +21,8 @@ namespace tesela {
 /// How ols reduces [A | B] to [R | Q^H B].
 enum class OlsMethod : std::uint8_t {
   automatic,    ///< tall_skinny if m >= 16 (n + r), n + r <= 32 and the numbers are real, otherwise tiles
-  tiles,        ///< qr: for general matrices; the only method for complex numbers
-  tall_skinny,  ///< QrUpdater, in one pass over A and B, which are only read: for many rows and few columns
+  tiles,        ///< qr: for general matrices
+  tall_skinny,  ///< QrUpdater, in one pass over A and B, which are only read: for many rows and few columns, all real
   givens,       ///< givens_qr: for banded and staircase matrices
 };
 

@@ -20,7 +20,6 @@ template <class T>
 LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<real_t<T>>& weights,
                     const OlsOptions& options) {
   detail::require_conforming("wls", A, B);
-  detail::require_method<T>("wls", options.method);
   require(weights.n() == 1 && weights.m() == A.m() &&
               (std::max(A.mt(), weights.mt()) <= 1 || weights.tile_shape().mb == A.tile_shape().mb),
           "wls", "weights", weights, " in tiles of ", weights.tile_shape().mb, " rows; A has ", A.m(), " in tiles of ",

@@ -53,13 +53,6 @@ double default_rcond(const char* routine, const OlsOptions& options, index_t m, 
              : static_cast<double>(std::max(m, n)) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
 }
 
-/// Throws ArgumentError for a method without complex numbers if T is complex.
-template <class T>
-void require_method(const char* routine, OlsMethod method) {
-  require(!is_complex<T> || method != OlsMethod::givens, routine, "options.method",
-          "givens has no complex numbers: use tiles");
-}
-
 /// Throws ArgumentError if the rows of B or their tiles differ from A's.
 template <class T>
 void require_conforming(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B);

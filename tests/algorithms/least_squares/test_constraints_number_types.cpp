@@ -202,6 +202,5 @@ TEMPLATE_TEST_CASE("NaN and infinities in either part of constrained problems ar
 
 TEST_CASE("lse refuses the methods without complex numbers") {
   const auto problem = of_shape<std::complex<double>>(64, 2, 1);
-  for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::givens})
-    CHECK_THROWS_WITH(problem.solve({64, 2}, {.method = method}), ContainsSubstring("complex"));
+  CHECK_THROWS_WITH(problem.solve({64, 2}, {.method = OlsMethod::tall_skinny}), ContainsSubstring("complex"));
 }

@@ -20,11 +20,11 @@ LeastSquares<T> solve(const HostMatrix<T>& a, const HostMatrix<T>& b, TileShape 
 
 /// Requires the solution of a problem of this rank and the norms of its residuals.
 template <class T>
-void require_gelsd(index_t m, index_t n, index_t rank, TileShape tile) {
-  CAPTURE(m, n, rank, tile.mb);
+void require_gelsd(index_t m, index_t n, index_t rank, TileShape tile, OlsMethod method = OlsMethod::automatic) {
+  CAPTURE(m, n, rank, tile.mb, static_cast<int>(method));
   const HostMatrix<T> a = of_values<T>(m, n, kernels::spectrum(rank, 10)), b = uniform<T>(m, 3, 8);
   const double rcond = 1e-4;
-  const LeastSquares<T> answer = solve(a, b, tile, {.rcond = rcond});
+  const LeastSquares<T> answer = solve(a, b, tile, {.method = method, .rcond = rcond});
   const Gelsd<T> expected = gelsd(a, b, rcond);
   REQUIRE(answer.status == (rank < std::min(m, n) ? SolveStatus::rank_deficient : SolveStatus::ok));
   REQUIRE(answer.rank == rank);
@@ -56,8 +56,11 @@ TEMPLATE_TEST_CASE("problems of any shape and rank agree with gelsd", "", float,
                                                                        {150, 170, 150},
                                                                        {170, 150, 60},
                                                                        {150, 170, 60}}));
-  const TileShape tile = GENERATE(TileShape{0, 0}, TileShape{16, 16}, TileShape{7, 30});
-  require_gelsd<TestType>(m, n, rank, tile);
+  const auto [tile, method] = GENERATE(table<TileShape, OlsMethod>({{{0, 0}, OlsMethod::automatic},
+                                                                    {{16, 16}, OlsMethod::automatic},
+                                                                    {{7, 30}, OlsMethod::automatic},
+                                                                    {{0, 0}, OlsMethod::givens}}));
+  require_gelsd<TestType>(m, n, rank, tile, method);
 }
 
 TEMPLATE_TEST_CASE("problems of any shape and rank agree with gelsd on a GPU", "[gpu][sanitize]", float, double,
@@ -121,10 +124,7 @@ TEMPLATE_TEST_CASE("one pass over tall matrices agrees with gelsd", "", float, d
   CHECK(apart(answer.X, expected.X) <= 1e4 * eps<T> * size_of(expected.X));
 }
 
-TEST_CASE("methods without complex numbers are refused") {
-  using Z = std::complex<double>;
-  CHECK_THROWS_WITH(solve(uniform<Z>(64, 2, 1), uniform<Z>(64, 1, 2), {64, 2}, {.method = OlsMethod::givens}),
-                    ContainsSubstring("complex"));
+TEST_CASE("the automatic method of complex problems is tiles") {
   CHECK(ols_method(OlsMethod::automatic, {1000, 2}, 1) == OlsMethod::tall_skinny);
   CHECK(ols_method(OlsMethod::automatic, {1000, 2}, 1, true) == OlsMethod::tiles);
 }

@@ -157,8 +157,7 @@ TEST_CASE("wls refuses the methods without complex numbers, and wrong weights") 
   using Z = std::complex<double>;
   const HostMatrix<Z> a = uniform<Z>(64, 2, 1), b = uniform<Z>(64, 1, 2);
   std::vector<double> w = weights<Z>(64, 1);
-  for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::givens})
-    CHECK_THROWS_WITH(solve(a, b, w, {64, 2}, {.method = method}), ContainsSubstring("complex"));
+  CHECK_THROWS_WITH(solve(a, b, w, {64, 2}, {.method = OlsMethod::tall_skinny}), ContainsSubstring("complex"));
   w[7] = -1;
   CHECK_THROWS_WITH(solve(a, b, w), ContainsSubstring("row 8 has weight -1"));
 }

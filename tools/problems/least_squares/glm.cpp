@@ -51,7 +51,7 @@ GlmOptions GlmProblem<T>::glm_options(const std::string& name) const {
   options.rcond = this->rcond;
   options.multipliers = this->multipliers;
   options.keep_spread = this->keep_triangle;
-  if constexpr (!is_complex<T>) options.column_ends = column_ends(this->a);
+  if (!is_complex<T> || givens_method(name)) options.column_ends = column_ends(this->a);
   if (givens_method(name)) {
     options.method = GlmMethod::givens;
     options.givens = givens_options(named);
@@ -192,8 +192,7 @@ template <class T>
 std::vector<Method<GlmProblem<T>, Glm<T>>> glm_table() {
   using Row = Method<GlmProblem<T>, Glm<T>>;
   using Place = typename Row::Place;
-  std::vector<Row> rows =
-      is_complex<T> ? graph_rows(glm_methods().first(3), by_graph<T>, false) : graph_rows(glm_methods(), by_graph<T>);
+  std::vector<Row> rows = graph_rows(glm_methods(), by_graph<T>);
   rows.push_back({"lapack", "ggglm, full rank only, a call for each right-hand side", Place::cores, by_lapack<T>});
   for (const bool whole : {true, false})
     if constexpr (!is_complex<T>)

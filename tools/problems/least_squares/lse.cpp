@@ -125,7 +125,7 @@ template <class T>
 std::vector<Method<LseProblem<T>, ConstrainedLeastSquares<T>>> lse_table() {
   using Row = Method<LseProblem<T>, ConstrainedLeastSquares<T>>;
   using Place = typename Row::Place;
-  std::vector<Row> rows = ols_rows<T>(by_graph<T>);
+  std::vector<Row> rows = graph_rows(ols_methods(), by_graph<T>);
   rows.push_back({"lapack", "gglse, full rank only, a call for each right-hand side", Place::cores, by_lapack<T>});
   if constexpr (!is_complex<T>)
     add_cusolver(rows, "cusolver", "geqrf, ormqr, trmm and trsm on a GPU, full rank only, transfers timed",

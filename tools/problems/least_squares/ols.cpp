@@ -86,9 +86,9 @@ OlsOptions OlsProblem<T>::options(const std::string& name) const {
   OlsOptions result = ols_options(named, rcond, shape, rhs, is_complex<T>);
   result.keep_triangle = keep_triangle;
   result.multipliers = multipliers;
-  if constexpr (!is_complex<T>)
-    if (rows == nullptr && shape.rows >= shape.cols && result.method != OlsMethod::tall_skinny)
-      result.column_ends = column_ends(a);
+  if (rows == nullptr && shape.rows >= shape.cols &&
+      (result.method == OlsMethod::givens || (!is_complex<T> && result.method != OlsMethod::tall_skinny)))
+    result.column_ends = column_ends(a);
   return result;
 }
 
@@ -277,7 +277,7 @@ template <class T>
 std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table() {
   using Row = Method<OlsProblem<T>, LeastSquares<T>>;
   using Place = typename Row::Place;
-  std::vector<Row> rows = ols_rows<T>(by_graph<T>);
+  std::vector<Row> rows = graph_rows(ols_methods(), by_graph<T>);
   rows.push_back({"gelsd", "LAPACK's, by singular values, any rank", Place::cores, by_gelsd<T>});
   rows.push_back({"lapack", "gels, full rank only", Place::cores, by_gels<T>});
   add_cusolver(rows, "cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed",

@@ -108,11 +108,10 @@ void add_product(const HostMatrix<T>& a, Op op, const HostMatrix<T>& x, HostMatr
                b.ld());
 }
 
-/// Returns the rows of Tesela's methods and, unless it is false, of its `rotations`.
+/// Returns the rows of Tesela's methods and of its rotations.
 template <class E, class Problem, class Result>
 std::vector<Method<Problem, Result>> graph_rows(std::span<const Named<E>> methods,
-                                                Solver<Result> (*solver)(Problem&, const std::string&),
-                                                bool rotations = true) {
+                                                Solver<Result> (*solver)(Problem&, const std::string&)) {
   std::vector<Method<Problem, Result>> rows;
   const auto add = [&](const auto& all) {
     for (const auto& method : all) {
@@ -123,17 +122,8 @@ std::vector<Method<Problem, Result>> graph_rows(std::span<const Named<E>> method
     }
   };
   add(methods);
-  if (rotations) add(givens_methods());
+  add(givens_methods());
   return rows;
-}
-
-/// Returns the rows of the methods of ols for T: complex numbers have no rotations.
-template <class T, class Problem, class Result>
-std::vector<Method<Problem, Result>> ols_rows(Solver<Result> (*solver)(Problem&, const std::string&)) {
-  if constexpr (is_complex<T>)
-    return graph_rows(ols_methods().first(3), solver, false);
-  else
-    return graph_rows(ols_methods(), solver);
 }
 
 /// Restores a generated matrix where the workers keep its tiles.
@@ -162,7 +152,7 @@ Solver<Answer> graph_solver(OlsProblem<T>& p, const OlsOptions& options, const S
           result};
 }
 
-/// The table of methods: Tesela's, LAPACK's gelsd and gels, and cuSOLVER; for complex numbers tiles and LAPACK's. A
+/// The table of methods: Tesela's, LAPACK's gelsd and gels, and cuSOLVER for real numbers. A
 /// library's solution has no residual norms.
 template <class T>
 std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table();

@@ -176,7 +176,7 @@ template <class T>
 std::vector<Method<WlsProblem<T>, GeneralizedLeastSquares<T>>> wls_table() {
   using Row = Method<WlsProblem<T>, GeneralizedLeastSquares<T>>;
   using Place = typename Row::Place;
-  std::vector<Row> rows = ols_rows<T>(by_graph<T>);
+  std::vector<Row> rows = graph_rows(ols_methods(), by_graph<T>);
   const auto library = [](const char* name) { return [name](auto& p) { return by_library(p, name); }; };
   rows.push_back({"lapack", "gels on scaled rows, or ggglm, full rank only", Place::cores, library("lapack")});
   if constexpr (!is_complex<T>)

@@ -1,4 +1,4 @@
-#include "tests/support/command.hpp"
+#include "tests/support/commands/command.hpp"
 #include "tests/support/number_types.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
