@@ -59,7 +59,7 @@ struct GeneralizedLeastSquares : LeastSquares<T> {
 /// F        m x m, also singular; overwritten.
 /// Returns  X and status as `ols`; residual_norms are ||F^-1 (A x - b)||_2. The triangle is kept on the paths `rows`
 ///          and `whitened`, the spread on `model`.
-/// Throws   ArgumentError if shapes do not conform, and for a method without complex numbers.
+/// Throws   ArgumentError if shapes do not conform.
 /// Waits    for the graph.
 /// Method   A diagonal F scales rows. Otherwise rows of F, A and b are divided by the sizes of F's rows. If F's
 ///          condition number is then below eps^(-1/3) and A's rows do not differ much in size, [A | b] is divided by F

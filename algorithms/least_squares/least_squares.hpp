@@ -71,7 +71,7 @@ struct LeastSquares : Solution<T> {
 ///          or one tile column (m < n) for givens.
 /// B        m x r, its tile rows equal to A's; overwritten, except by tall_skinny.
 /// Returns  X, rank, condition and the measured backward error; `status` reports whether X exists and is accurate.
-/// Throws   ArgumentError if shapes or tiles do not conform, and for a method without complex numbers; as Graph::wait.
+/// Throws   ArgumentError if shapes or tiles do not conform; as Graph::wait.
 /// Waits    for the graph.
 /// Method   m >= n: extended QR, X = R^-1 (Q^H B). m < n: the solution of least norm X = Q R^-H B with A^H = Q R,
 ///          corrected once or twice if the equations do not hold to rounding. The rank is decided on columns scaled to
