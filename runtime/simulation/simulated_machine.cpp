@@ -36,15 +36,18 @@ const LinkSpeed& link_of(const SimulatedMachine& machine, const std::string& fro
 /// Returns the name of a memory's host in the platform.
 std::string host_of(const std::string& memory) { return memory == "RAM" ? memory : "CUDA" + memory.substr(3); }
 
-/// Returns a square table of one number for each pair of memories, in StarPU's format.
+/// Returns a square table of one number for each pair of memories, in StarPU's format. StarPU takes no number from the
+/// last column and the last row, which are NaN in its own tables.
 template <class F>
 std::string table(const std::vector<std::string>& nodes, const F& number) {
   std::ostringstream text;
   text << "# " << host << '\n' << std::scientific;
   for (const std::string& from : nodes) {
     for (const std::string& to : nodes) text << (from == to ? 0.0 : number(from, to)) << '\t';
-    text << '\n';
+    text << "nan\n";
   }
+  for (std::size_t column = 0; column < nodes.size(); ++column) text << "nan\t";
+  text << "nan\n";
   return text.str();
 }
 

@@ -15,7 +15,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-const std::string two_cores = TESELA_TEST_DATA "/../../docs/machines/two-cores";
+const std::string two_cores = TESELA_TEST_DATA "/../../docs/machines/two-cores",
+                  eight_gpus = TESELA_TEST_DATA "/../../docs/machines/h200";
 
 bool has_simulator() {
   return std::filesystem::exists(std::filesystem::path(test::tesela()).parent_path() / "tesela-simulated");
@@ -126,6 +127,25 @@ TEST_CASE("GPUs are predicted without one: tasks, transfers and speed-up") {
   }
   CHECK(to_gpus >= 2.0 * 4096 * 4096 * 8);
   CHECK(among_gpus);
+}
+
+TEST_CASE("the scheduler knows the time of each transfer, and leaves tiles on their GPU") {
+  require_simulator();
+  const Words options = on(eight_gpus) + Words{"--gpus", "1,2,4,8"}, qr{"qr", "--n", "32768", "--tile", "32768x1024"};
+  const auto runs = runs_of(options, qr);
+  REQUIRE(runs.size() == 4);
+  double among_two = 0;
+  for (const auto& link : runs[1]["links"]) {
+    const std::string from = link["from"], to = link["to"];
+    if (from.find("CUDA") != std::string::npos && to.find("CUDA") != std::string::npos)
+      among_two += link["bytes"].get<double>();
+  }
+  CHECK(among_two < 4 * 32768.0 * 32768.0 * 8);
+  for (const auto& run : runs) {
+    CHECK(run["interpolated_share"] == 0);
+    CHECK(run["seconds"] >= run["bound"]["seconds"]);
+  }
+  CHECK(runs_of(options, qr).dump() == runs.dump());
 }
 
 namespace {
