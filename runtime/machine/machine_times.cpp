@@ -142,12 +142,16 @@ KernelTimes::Found KernelTimes::find(std::string_view kernel, bool on_a_gpu, std
   const std::vector<KernelTime>& all = times_.at({std::string(kernel), on_a_gpu});
   for (const KernelTime& t : all)
     if (t.shape == shape) return {t.seconds, true};
-  const auto size_of = [&](const KernelTime& t) { return std::max(flops > 0 ? t.flops : t.bytes, 1.0); };
-  const double size = std::max(flops > 0 ? flops : bytes, 1.0);
-  const bool some_alike = std::any_of(all.begin(), all.end(), [&](const auto& t) { return alike(t, bytes, flops); });
+  // StarPU keeps no flops of a shape whose tasks differ in them.
+  const bool by_flops = flops > 0 && std::any_of(all.begin(), all.end(), [](const auto& t) { return t.flops > 0; });
+  const auto size_of = [&](const KernelTime& t) { return std::max(by_flops ? t.flops : t.bytes, 1.0); };
+  const double size = std::max(by_flops ? flops : bytes, 1.0);
+  const auto counts = [&](const KernelTime& t) { return !by_flops || t.flops > 0; };
+  const bool some_alike =
+      std::any_of(all.begin(), all.end(), [&](const auto& t) { return counts(t) && alike(t, bytes, flops); });
   const KernelTime *below = nullptr, *above = nullptr;
   for (const KernelTime& t : all) {
-    if (some_alike && !alike(t, bytes, flops)) continue;
+    if (!counts(t) || (some_alike && !alike(t, bytes, flops))) continue;
     if (size_of(t) <= size && (below == nullptr || size_of(t) >= size_of(*below))) below = &t;
     if (size_of(t) >= size && (above == nullptr || size_of(t) < size_of(*above))) above = &t;
   }

@@ -49,8 +49,9 @@ class KernelTimes {
   /// Whether the kernel has times on this kind of worker.
   bool has(std::string_view kernel, bool on_gpu) const;
   /// Returns the time of a task. The logarithm of the time of an unknown shape is linear in the logarithm of its flops
-  /// (bytes, for a kernel without flops) between two measured shapes, and proportional to them beyond. Shapes with
-  /// another ratio of bytes and flops, as of another precision, count only if no other exists. The kernel has times.
+  /// (bytes, if no time of the kernel has flops) between two measured shapes, and proportional to them beyond. Shapes
+  /// with another ratio of bytes and flops, as of another precision, count only if no other exists. The kernel has
+  /// times.
   Found find(std::string_view kernel, bool on_gpu, std::uint32_t shape, double bytes, double flops) const;
 
  private:

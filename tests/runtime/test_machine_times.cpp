@@ -67,6 +67,15 @@ TEST_CASE("a wrong line of kernel times is an error that names it") {
   CHECK_THROWS_AS(read_kernel_times(folder / "none.csv"), FileError);
 }
 
+TEST_CASE("a time without flops tells nothing of a shape with flops, unless no time has them") {
+  KernelTime mixed = product(150, 1e9);  // shapes of one key whose flops differ
+  mixed.flops = 0;
+  const KernelTimes some({mixed, product(100, 1e9), product(400, 1e9)});
+  CHECK(seconds_of(some, 50) == Approx(product(50, 1e9).seconds));
+  CHECK(seconds_of(some, 200) == Approx(product(200, 1e9).seconds));
+  CHECK(seconds_of(KernelTimes({mixed}), 300) == Approx(4 * mixed.seconds));  // by bytes
+}
+
 TEST_CASE("a measured shape has its own time, others are interpolated over flops") {
   const KernelTimes times({product(100, 1e9), product(400, 4e9), product(200, 9e9, 8, true)});
   CHECK(times.has("gemm", false));
