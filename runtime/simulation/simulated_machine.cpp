@@ -163,7 +163,8 @@ std::vector<std::pair<std::string, std::string>> prepare_simulation(const Simula
           {"STARPU_NCUDA", std::to_string(machine.gpus)},
           {"STARPU_NOPENCL", "0"},
           {"STARPU_SCHED", machine.scheduler},
-          {"STARPU_CUDA_THREAD_PER_WORKER", "1"},  // SimGrid's StarPU needs it for several streams
+          {"STARPU_CUDA_THREAD_PER_WORKER", "1"},    // SimGrid's StarPU needs it for several streams
+          {"STARPU_SIMGRID_CUDA_MALLOC_COST", "0"},  // measured runs follow a first one, which allocates
           {"STARPU_FXT_TRACE", ""},
           {"STARPU_CALIBRATE", ""},
           {"STARPU_WORKERS_CPUID", ""},
