@@ -29,7 +29,8 @@ const LinkSpeed& link_of(const SimulatedMachine& machine, const std::string& fro
   const auto link = std::find_if(machine.links.begin(), machine.links.end(),
                                  [&](const LinkSpeed& one) { return one.from == from && one.to == to; });
   require(link != machine.links.end() && link->bytes_per_second > 0, "prepare_simulation", "machine.links",
-          "the speed from ", from, " to ", to, " is missing");
+          "the speed from ", from, " to ", to,
+          " is missing: `tesela predict record --out FOLDER -- COMMAND` measures it on that machine");
   return *link;
 }
 

@@ -58,7 +58,7 @@ int suitable_cores(const MachineFolder& machine, int gpus) {
 }
 
 void require_workers(const MachineFolder& machine, int gpus, int cores) {
-  const std::string record = "record a machine that has them with `tesela predict record`";
+  const std::string record = "record a machine that has them with `tesela predict record --out FOLDER -- COMMAND`";
   require(gpus <= machine.gpus(), "predict", "--gpus", gpus, ": ", machine.path, " has ", machine.gpus(), "; ", record);
   require(cores <= machine.cores(), "predict", "--cores", cores, ": ", machine.path, " has ", machine.cores(), "; ",
           record);
