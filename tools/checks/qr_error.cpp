@@ -212,25 +212,29 @@ QrBounds qr_bounds(index_t m, index_t n) {
 template <class T>
 double gram_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::uint64_t seed) {
   const index_t m = a.rows(), n = a.cols();
-  const Generator<double> random{Pattern::uniform, 0, 1, seed};
-  std::vector<double> x(static_cast<std::size_t>(n)), of_a(x.size()), of_r(x.size());
-  const auto at = [](std::vector<double>& v, index_t i) -> double& { return v[static_cast<std::size_t>(i)]; };
+  using Wide = with_parts<T, double>;
+  const Generator<Wide> random{Pattern::uniform, 0, 1, seed};
+  std::vector<Wide> x(static_cast<std::size_t>(n)), of_a(x.size()), of_r(x.size());
+  const auto at = [](std::vector<Wide>& v, index_t i) -> Wide& { return v[static_cast<std::size_t>(i)]; };
   for (index_t j = 0; j < n; ++j) at(x, j) = random(j, 0);
   double squares = 0;
-  // Returns M^T M x for the first end(j) entries of each column j of M.
-  const auto gram = [&](const HostMatrix<T>& matrix, std::vector<double>& result, const auto& end) {
-    std::vector<double> product(static_cast<std::size_t>(m), 0.0);
+  // Returns M^H M x for the first end(j) entries of each column j of M.
+  const auto gram = [&](const HostMatrix<T>& matrix, std::vector<Wide>& result, const auto& end) {
+    std::vector<Wide> product(static_cast<std::size_t>(m), Wide(0));
     for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < end(j); ++i) at(product, i) += static_cast<double>(matrix(i, j)) * at(x, j);
+      for (index_t i = 0; i < end(j); ++i) at(product, i) += times(converted<Wide>(matrix(i, j)), at(x, j));
     for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < end(j); ++i) at(result, j) += static_cast<double>(matrix(i, j)) * at(product, i);
+      for (index_t i = 0; i < end(j); ++i) at(result, j) += times(conj(converted<Wide>(matrix(i, j))), at(product, i));
   };
   gram(a, of_a, [m](index_t) { return m; });
   gram(factors, of_r, [m](index_t j) { return std::min(m, j + 1); });
-  for (index_t e = 0; e < a.size(); ++e) squares += static_cast<double>(a.data()[e]) * static_cast<double>(a.data()[e]);
+  for (index_t e = 0; e < a.size(); ++e) {
+    const Wide element = converted<Wide>(a.data()[e]);
+    squares += real_part(times(conj(element), element));
+  }
   double distance = 0;
-  for (index_t j = 0; j < n; ++j) distance = std::hypot(distance, at(of_r, j) - at(of_a, j));
-  const double scale = squares * blas::nrm2<double>(n, x.data());
+  for (index_t j = 0; j < n; ++j) distance = std::hypot(distance, std::abs(at(of_r, j) - at(of_a, j)));
+  const double scale = squares * blas::nrm2(n, x.data());
   return scale > 0 ? distance / scale : distance;
 }
 
@@ -249,12 +253,10 @@ HostMatrix<T> identity(index_t m, index_t columns) {
   return q;
 }
 
-template double gram_error(const HostMatrix<float>&, const HostMatrix<float>&, std::uint64_t);
-template double gram_error(const HostMatrix<double>&, const HostMatrix<double>&, std::uint64_t);
-
 #define TESELA_INSTANTIATE(T)                                                                  \
   template QrBounds qr_bounds<T>(index_t, index_t);                                            \
   template QrError qr_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&); \
+  template double gram_error(const HostMatrix<T>&, const HostMatrix<T>&, std::uint64_t);       \
   template class QrSample<T>;                                                                  \
   template HostMatrix<T> upper_trapezoid(const HostMatrix<T>&, index_t);                       \
   template HostMatrix<T> identity(index_t, index_t);

@@ -34,8 +34,7 @@ QrBounds qr_bounds(index_t m, index_t n);
 template <class T>
 QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const HostMatrix<T>& q);
 
-/// Returns ||R^T R x - A^T A x|| / (||A||_F^2 ||x||) for a random x and real numbers: at most twice the backward error.
-/// Needs no Q.
+/// Returns ||R^H R x - A^H A x|| / (||A||_F^2 ||x||) for a random x: at most twice the backward error. Needs no Q.
 template <class T>
 double gram_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::uint64_t seed);
 

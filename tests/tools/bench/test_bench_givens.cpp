@@ -29,7 +29,9 @@ TEST_CASE("bench givens writes both tables") {
   CHECK(chain["peers"][3]["peer"] == "chain, band");
   const auto complex = run({"--table", "chain", "--n", "60", "--half-width=-1,2", "--precision", "z"});
   REQUIRE(complex["peers"].size() == 5);
-  for (const auto& report : {stages, chain, complex})
+  const auto complex_stages = run({"--m", "90", "--n", "20", "--precision", "c"});
+  REQUIRE(complex_stages["peers"].size() == 3);
+  for (const auto& report : {stages, chain, complex, complex_stages})
     for (const auto& [name, error] : report["checks"].items()) {
       CAPTURE(name);
       CHECK(error.get<double>() <= 1);
