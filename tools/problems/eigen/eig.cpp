@@ -7,6 +7,7 @@
 #include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
+#include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
