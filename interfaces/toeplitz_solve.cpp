@@ -71,7 +71,7 @@ ToeplitzResult solve(const Argument& c, const Argument* r, const Argument& b) {
   b.require_rows(c.rows());
   return in_number_type({&c, r != nullptr ? r : &c, &b}, [&]<class T>(T) {
     const HostMatrix<T> column = finite_on_host<T>("solve_toeplitz", c).copy();
-    const HostMatrix<T> row = r != nullptr ? finite_on_host<T>("solve_toeplitz", *r).copy() : HostMatrix<T>();
+    const HostMatrix<T> row = r != nullptr ? finite_on_host<T>("solve_toeplitz", *r, 1).copy() : HostMatrix<T>();
     auto [x, solved] = with_workers([&](const c::Session& session) {
       auto right = Columns<T>::overwriting(session, b, false);
       ToeplitzSolution solution = r != nullptr ? toeplitz_solve<T>(session.runtime(), column, row, T(0), right)

@@ -87,11 +87,12 @@ struct EighResult {
   AnyArray eigenvalues, eigenvectors;
 };
 
-/// Returns the vector on the host. Throws LinAlgError with the index of the first element that is not finite.
+/// Returns the vector on the host. Throws LinAlgError with the index of the first element, from element `first` on,
+/// that is not finite.
 template <class T>
-Columns<T> finite_on_host(const char* routine, const Argument& vector) {
+Columns<T> finite_on_host(const char* routine, const Argument& vector, index_t first = 0) {
   Columns<T> numbers = Columns<T>::on_host(vector);
-  for (index_t i = 0; i < numbers.rows; ++i)
+  for (index_t i = first; i < numbers.rows; ++i)
     if (!is_finite(numbers.data[i]))
       raise_lin_alg_error(std::string(routine) + ": " + element(vector.name(), i) + " is not finite", "not finite",
                           nb::none());

@@ -46,6 +46,20 @@ def test_real_arguments_and_strides():
     assert tesela.solve_toeplitz(c.real, b.real).x.dtype == float
 
 
+@TYPES
+@pytest.mark.parametrize("n", [1, 3, 300])
+@pytest.mark.parametrize("unused", [np.nan, complex(0, np.nan), np.inf])
+def test_the_first_number_of_the_row_is_not_used(dtype, n, unused):
+    c, r, b = random(n, dtype=dtype, seed=1), random(n, dtype=dtype, seed=2), random(n, dtype=dtype, seed=3)
+    c[0] = n
+    x = tesela.solve_toeplitz((c, r), b).x
+    r[0] = unused
+    np.testing.assert_array_equal(tesela.solve_toeplitz((c, r), b).x, x)
+    t, row = scipy.linalg.toeplitz(c.real, r.real), r.real.copy()
+    row[0] = np.nan
+    close(tesela.solve_toeplitz((c.real, row), b.real).x, np.linalg.solve(t, b.real), c.real.dtype, 30)
+
+
 @pytest.mark.parametrize("n", [3, 200])
 def test_nan_and_singular_matrices_are_found(n):
     c, b = random(n, seed=1), random(n, seed=2)

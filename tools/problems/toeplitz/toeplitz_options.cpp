@@ -85,7 +85,7 @@ HostMatrix<T> ToeplitzInput::load(std::uint64_t seed) const {
 
 template <class T>
 HostMatrix<T> ToeplitzInput::load_row(std::uint64_t seed, HostMatrix<T>& column) const {
-  if (!row.empty()) return as_column(read_matrix<T>(row));
+  if (!row.empty()) return as_column(read_matrix<T>(row, [](index_t i, index_t j) { return i > 0 || j > 0; }));
   if (!nonsymmetric) {
     HostMatrix<T> adjoint(is_complex<T> ? column.rows() : 0, is_complex<T> ? 1 : 0);
     std::transform(column.data(), column.data() + adjoint.size(), adjoint.data(), [](T value) { return conj(value); });
