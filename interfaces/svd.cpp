@@ -79,34 +79,36 @@ Code gesdd_batch(char jobz, index_t count, index_t m, index_t n, T* a, index_t l
   return failed(static_cast<Code>(found.failures.front().matrix + 1), to_string(found.failures.front()));
 }
 
-/// Computes a decomposition of rank k by products with random vectors: A ~ U diag(s) V^T.
+/// Computes a decomposition of rank k by products with random vectors: A ~ U diag(s) V^H.
 ///
 /// A            m x n; only read.
 /// rank         k, at most min(m, n); `oversampling` more random vectors, 10 is usual; `power` iterations, 2 are usual.
 /// seed         of the random vectors, not negative; the result depends only on it.
 /// s            k numbers, descending.
 /// u, vt        m x k and k x n.
-/// error_bound  one number: ||A - U diag(s) V^T||_2 is not larger, with probability 1 - 3^-20.
+/// error_bound  one number: ||A - U diag(s) V^H||_2 is not larger, with probability 1 - 3^-20.
 /// info         > 0: A is not finite or a value overflows; tesela_error() has the message.
-template <class T>
+template <Number T>
 Code low_rank_svd(index_t m, index_t n, T* a, index_t lda, index_t rank, index_t oversampling, index_t power,
-                  index_t seed, T* s, T* u, index_t ldu, T* vt, index_t ldvt, double* error_bound) {
+                  index_t seed, real_t<T>* s, T* u, index_t ldu, T* vt, index_t ldvt, double* error_bound) {
   require_sizes({{"m", m}, {"n", n}, {"rank", rank}, {"oversampling", oversampling}, {"power", power}, {"seed", seed}});
   if (rank > std::min(m, n))
     throw WrongArgument("rank", std::to_string(rank) + " of " + std::to_string(std::min(m, n)));
   if (power > 1000) throw WrongArgument("power", std::to_string(power) + " is more than 1000");
   require_pointer("error_bound", error_bound);
-  const Array<T> array("a", a, {m, n}, "lda", lda), values("s", s, rank), left("u", u, {m, rank}, "ldu", ldu),
+  const Array<T> array("a", a, {m, n}, "lda", lda), left("u", u, {m, rank}, "ldu", ldu),
       right("vt", vt, {rank, n}, "ldvt", ldvt);
+  const Array<real_t<T>> values("s", s, rank);
   require_no_overlap({array, values, left, right});
   const Session session;
   const LowRankSvd<T> found = tesela::low_rank_svd<T>(
       session, array, {rank, oversampling, static_cast<int>(power), static_cast<std::uint64_t>(seed)});
   if (!found.status.ok()) return failed(1, to_string(found.status));
-  std::transform(found.values.begin(), found.values.end(), s, [](double value) { return static_cast<T>(value); });
+  std::transform(found.values.begin(), found.values.end(), s,
+                 [](double value) { return static_cast<real_t<T>>(value); });
   left.take(*found.u);
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < rank; ++i) vt[i + j * ldvt] = (*found.v)(j, i);
+    for (index_t i = 0; i < rank; ++i) vt[i + j * ldvt] = conj((*found.v)(j, i));
   *error_bound = found.error_bound;
   return 0;
 }
@@ -199,13 +201,14 @@ struct LowRankResult {
 
 LowRankResult randomized_svd(const ArrayLike& a_given, index_t rank, index_t oversampling, int power,
                              std::uint64_t seed) {
-  const Argument a("a", a_given);
+  const Argument a("a", a_given, Numbers::complex_too);
   if (a.is_vector()) throw nb::value_error("a must be a matrix");
-  return in_precision({&a}, [&]<class T>(T) -> LowRankResult {
+  return in_number_type({&a}, [&]<class T>(T) -> LowRankResult {
+    const bool in_tiles = !is_complex<T> && a.place().on_device();
     std::optional<NewMatrix<T>> u, v;
     LowRankSvd<T> found = with_workers([&](const c::Session& session) {
       LowRankSvd<T> result =
-          low_rank_svd<T>(session, Columns<T>(session, a), {rank, oversampling, power, seed, a.place().on_device()});
+          low_rank_svd<T>(session, Columns<T>(session, a), {rank, oversampling, power, seed, in_tiles});
       take_tiles(session, a, result, u, v);
       return result;
     });
@@ -214,9 +217,10 @@ LowRankResult randomized_svd(const ArrayLike& a_given, index_t rank, index_t ove
                           nb::none());
     if (!found.status.ok())
       raise_lin_alg_error("randomized_svd: " + to_string(found.status), to_string(found.status), nb::none());
-    std::vector<T> values;
-    for (const double value : found.values) values.push_back(static_cast<T>(value));
-    if (found.u) u.emplace(std::move(*found.u), a.place()), v.emplace(std::move(*found.v), a.place());
+    std::vector<real_t<T>> values;
+    for (const double value : found.values) values.push_back(static_cast<real_t<T>>(value));
+    if (found.u) u.emplace(std::move(*found.u), a.place());
+    if (found.v) v.emplace(conjugated(std::move(*found.v)), a.place());
     const nb::object vh = std::move(*v).to_python().attr("T");
     return {std::move(*u).to_python(), to_python(values, a.place()), vh, found.error_bound};
   });

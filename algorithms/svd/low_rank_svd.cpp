@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/svd/internal/scaled_tall.hpp>
 #include <tesela/algorithms/svd/internal/svd_on_gpus.hpp>
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
@@ -19,6 +20,17 @@ namespace {
 constexpr index_t tests = 20;   ///< random vectors for the bound
 constexpr double factor = 3.0;  ///< it fails with probability factor^-tests
 
+/// Returns c with ||B||_2 > c max ||B w||_2 over the random vectors w with probability factor^-tests at most.
+///
+/// ||B w|| >= ||B|| |z| for z = v^H w and B's first right singular vector v. z is distributed as an element of w, since
+/// a unitary transformation of w changes nothing. Real: P(|z| <= t) <= t sqrt(2 / pi). Complex: |z|^2 / 2 is
+/// exponentially distributed, because both parts have variance 1, and P(|z| <= t) = 1 - exp(-t^2 / 2) <= t^2 / 2. Both
+/// are 1 / factor for t = 1 / c.
+template <class T>
+double norm_factor() {
+  return is_complex<T> ? std::sqrt(factor / 2) : factor * std::sqrt(2 / std::numbers::pi);
+}
+
 void check(Shape a, const LowRankOptions& o) {
   const index_t least = std::min(a.rows, a.cols);
   require(o.rank >= 0 && o.rank <= least, "low_rank_svd", "rank", o.rank, " of ", least);
@@ -35,21 +47,22 @@ index_t dimensions(Shape a, const LowRankOptions& o) {
 template <class T>
 class Range {
  public:
-  /// transposed  whether op(A) is A^T, of a wide A
+  /// transposed  whether op(A) is A^H, of a wide A
   Range(Graph& g, TileMatrix<T> A, bool transposed)
-      : g_(g), A_(std::move(A)), transposed_(transposed), gpu_(g.runtime().gpus() > 0) {}
+      : g_(g), A_(std::move(A)), transposed_(transposed), gpu_(workers_for<T>(g.runtime()).gpus > 0) {}
 
   /// Returns the tiles of A. GPUs work on all its columns (or rows) and at most 2 GB a task; cores need two tasks each.
   static TileShape tile(const Runtime& runtime, Shape a) {
-    if (runtime.gpus() == 0) {
+    const WorkerCounts workers = workers_for<T>(runtime);
+    if (workers.gpus == 0) {
       const auto edge = [&](index_t size) {
-        return std::clamp<index_t>(ceil_div(size, 2 * std::max(runtime.cpus(), 1)), std::min<index_t>(size, 128), 512);
+        return std::clamp<index_t>(ceil_div(size, 2 * std::max(workers.cpus, 1)), std::min<index_t>(size, 128), 512);
       };
       return {edge(a.rows), edge(a.cols)};
     }
     constexpr index_t most = index_t{1} << 28;
     const index_t length = std::max(a.rows, a.cols), width = std::min(a.rows, a.cols),
-                  part = std::clamp<index_t>(most / width, 1, ceil_div(length, runtime.gpus()));
+                  part = std::clamp<index_t>(most / width, 1, ceil_div(length, workers.gpus));
     return a.rows < a.cols ? TileShape{width, part} : TileShape{part, width};
   }
   index_t rows() const { return transposed_ ? A_.n() : A_.m(); }
@@ -73,12 +86,12 @@ class Range {
     });
     return X;
   }
-  /// Insert op(A) X and op(A)^T X.
+  /// Insert op(A) X and op(A)^H X.
   TileMatrix<T> times(const TileMatrix<T>& X) const {
-    return product(transposed_ ? Op::transpose : Op::none, X, tall(X.n()));
+    return product(transposed_ ? adjoint<T> : Op::none, X, tall(X.n()));
   }
-  TileMatrix<T> transposed_times(const TileMatrix<T>& X) const {
-    return product(transposed_ ? Op::none : Op::transpose, X, small(X.n()));
+  TileMatrix<T> adjoint_times(const TileMatrix<T>& X) const {
+    return product(transposed_ ? Op::none : adjoint<T>, X, small(X.n()));
   }
   /// Inserts the computation of an orthonormal basis Q of X's columns, X = Q R; overwrites X.
   TileMatrix<T> basis(const TileMatrix<T>& X, const TileMatrix<T>* R = nullptr) const {
@@ -120,8 +133,8 @@ TileMatrix<T> combined(Graph& g, const TileMatrix<T>& X, const HostMatrix<T>& y,
 /// Returns the error of rounding in the bound, also of the rounded vectors; `length` is the larger side of A.
 template <class T>
 double rounding(index_t length, double norm) {
-  return static_cast<double>(std::numeric_limits<T>::epsilon()) * (10 + 25 * std::sqrt(static_cast<double>(length))) *
-         norm;
+  return static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) *
+         (10 + 25 * std::sqrt(static_cast<double>(length))) * norm;
 }
 
 /// Removes value k + 1 from the result, which has k + 1 if the matrix has.
@@ -136,15 +149,15 @@ void drop_next_value(LowRankSvd<T>& result, index_t k) {
 template <class T>
 LowRankSvd<T> decompose(Graph& g, const Range<T>& range, index_t l, const LowRankOptions& o) {
   TileMatrix<T> Q = range.basis(range.times(range.random(l, o.seed)));
-  for (int pass = 0; pass < o.power; ++pass) Q = range.basis(range.times(range.basis(range.transposed_times(Q))));
+  for (int pass = 0; pass < o.power; ++pass) Q = range.basis(range.times(range.basis(range.adjoint_times(Q))));
   // The test vectors are independent of Q.
   const TileMatrix<T> E = range.times(range.random(tests, ~o.seed)), inside(g.runtime(), l, tests, {l, tests}),
                       squares(g.runtime(), tests, tests, {tests, tests});
-  gemm<T>(g, Op::transpose, Op::none, T(1), Q, E, T(0), inside);
+  gemm<T>(g, adjoint<T>, Op::none, T(1), Q, E, T(0), inside);
   gemm<T>(g, Op::none, Op::none, T(-1), Q, inside, T(1), E);
-  gemm<T>(g, Op::transpose, Op::none, T(1), E, E, T(0), squares);
-  const TileMatrix<T> Y = range.transposed_times(Q), R(g.runtime(), l, l, Y.tile_shape(), "R"),
-                      P = range.basis(Y, &R);  // Q^T A = R^T P^T
+  gemm<T>(g, adjoint<T>, Op::none, T(1), E, E, T(0), squares);
+  const TileMatrix<T> Y = range.adjoint_times(Q), R(g.runtime(), l, l, Y.tile_shape(), "R"),
+                      P = range.basis(Y, &R);  // Q^H A = R^H P^H
   g.wait();
   HostMatrix<T> r = to_host(R);
   LowRankSvd<T> result;
@@ -156,8 +169,8 @@ LowRankSvd<T> decompose(Graph& g, const Range<T>& range, index_t l, const LowRan
   result.u.reset(), result.v.reset();
   const HostMatrix<T> of_tests = to_host(squares);
   double most = 0;
-  for (index_t j = 0; j < tests; ++j) most = std::max(most, static_cast<double>(of_tests(j, j)));
-  const double outside = factor * std::sqrt(2 / std::numbers::pi) * std::sqrt(most);
+  for (index_t j = 0; j < tests; ++j) most = std::max(most, static_cast<double>(real_part(of_tests(j, j))));
+  const double outside = norm_factor<T>() * std::sqrt(most);
   result.error_bound = std::hypot(outside, result.next_value) + rounding<T>(range.rows(), result.norm);
   g.wait();
   return result;
@@ -179,7 +192,7 @@ LowRankSvd<T> whole(Graph& g, MatrixView<T> a, const LowRankOptions& o) {
 /// Returns whether products of elements up to 2^exponent neither over- nor underflow, where it matters.
 template <class T>
 bool is_moderate(int exponent) {
-  return std::abs(exponent) <= std::numeric_limits<T>::max_exponent / 8;
+  return std::abs(exponent) <= std::numeric_limits<real_t<T>>::max_exponent / 8;
 }
 
 /// Decomposes a matrix that is large enough for random products: A in place, or a copy that is scaled.
@@ -190,8 +203,9 @@ LowRankSvd<T> by_products(Graph& g, MatrixView<T> a, index_t l, const LowRankOpt
   const TileShape tile = Range<T>::tile(runtime, a.shape());
   const TileMatrix<T> A = a.in_tiles(runtime, tile);
   LowRankSvd<T> result;
-  const detail::Magnitude<T> size =
-      runtime.gpus() > 0 ? detail::magnitude(g, A) : detail::Magnitude<T>::of(MatrixView<const T>(a));
+  const detail::Magnitude<T> size = a.device >= 0 || workers_for<T>(runtime).gpus > 0
+                                        ? detail::magnitude(g, A)
+                                        : detail::Magnitude<T>::of(MatrixView<const T>(a));
   result.status = size.status;
   if (!result.status.ok()) return result;
   const int exponent = is_moderate<T>(size.exponent) ? 0 : size.exponent;
@@ -200,7 +214,7 @@ LowRankSvd<T> by_products(Graph& g, MatrixView<T> a, index_t l, const LowRankOpt
   const auto unscale = [&](double& x) { x = std::ldexp(x, exponent); };
   for (double& value : result.values) unscale(value);
   unscale(result.norm), unscale(result.error_bound), unscale(result.next_value);
-  if (result.norm > static_cast<double>(std::numeric_limits<T>::max()))
+  if (result.norm > static_cast<double>(std::numeric_limits<real_t<T>>::max()))
     result.status.verdict = SvdStatus::Verdict::overflow;
   if (wide) std::swap(result.u_tiles, result.v_tiles);
   return result;
@@ -215,7 +229,7 @@ LowRankSvd<T> low_rank_svd(Graph& g, MatrixView<T> a, const LowRankOptions& opti
   const bool few = l == std::min(a.rows, a.cols);
   LowRankSvd<T> result = few ? whole(g, a, options) : by_products(g, a, l, options);
   // Values below the smallest normal number lose digits.
-  result.error_bound += static_cast<double>(std::numeric_limits<T>::denorm_min()) * static_cast<double>(l);
+  result.error_bound += static_cast<double>(std::numeric_limits<real_t<T>>::denorm_min()) * static_cast<double>(l);
   if (few && options.in_tiles) detail::move_to_tiles<T>(g.runtime(), result);
   if (options.in_tiles || !result.u_tiles) return result;
   result.u.emplace(to_host(*result.u_tiles)), result.u_tiles.reset();
@@ -241,6 +255,8 @@ double low_rank_svd_flops(Shape shape, const LowRankOptions& options) {
   template LowRankSvd<T> low_rank_svd(Graph&, MatrixView<T>, const LowRankOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

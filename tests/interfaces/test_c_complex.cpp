@@ -272,6 +272,19 @@ TEMPLATE_TEST_CASE("C: complex singular values", "[c][svd]", std::complex<float>
     for (index_t i = 0; i < n / 2; ++i) right(i, j) = vh(i, n / 2 + j);
   }
   CHECK(apart(product('N', left, right), second, m) <= 10 * rounding<T> * s.front());
+  const index_t rank = 4;
+  Padded<T> few(m, rank), rows(rank, n);
+  double bound = -1;
+  const auto low_rank = either<T>(tesela_clow_rank_svd, tesela_zlow_rank_svd);
+  CHECK_OK(
+      low_rank(m, n, copy.data(), copy.ld, rank, 3, 1, 7, s.data(), few.data(), few.ld, rows.data(), rows.ld, &bound));
+  CHECK((few.intact() && rows.intact()));
+  for (index_t j = 0; j < rank; ++j)
+    for (index_t i = 0; i < m; ++i) few(i, j) *= s[static_cast<std::size_t>(j)];
+  CHECK(apart(product('N', few, rows), a, m) <= bound);
+  copy(1, 1) = T(0, std::numeric_limits<Real>::quiet_NaN());
+  CHECK(low_rank(m, n, copy.data(), copy.ld, rank, 3, 1, 7, s.data(), few.data(), few.ld, rows.data(), rows.ld,
+                 &bound) > 0);
 }
 
 TEMPLATE_TEST_CASE("C: Hermitian pairs", "[c][eig]", std::complex<float>, std::complex<double>) {

@@ -135,47 +135,44 @@ double low_rank_error(const HostMatrix<T>& a, const std::vector<double>& values,
   if (m == 0 || n == 0 || norm == 0) return 0;
   const blas::Threads threads(blas::threads_for(std::max(m, n)));
   const int exponent = std::ilogb(norm);
-  HostMatrix<double> rest = scaled(a, exponent);
+  using Wide = with_parts<T, double>;
+  HostMatrix<Wide> rest = scaled(a, exponent);
   std::vector<double> s = values;
   for (double& value : s) value = std::ldexp(value, -exponent);
-  const HostMatrix<double> left = scaled_columns(u, s), right = scaled_columns(v, std::vector<double>(s.size(), 1));
-  blas::gemm<double>(Op::none, Op::transpose, m, n, k, -1, left.data(), left.ld(), right.data(), right.ld(), 1,
-                     rest.data(), rest.ld());
+  const HostMatrix<Wide> left = scaled_columns(u, s), right = scaled_columns(v, std::vector<double>(s.size(), 1));
+  blas::gemm<Wide>(Op::none, adjoint<T>, m, n, k, -1, left.data(), left.ld(), right.data(), right.ld(), 1, rest.data(),
+                   rest.ld());
   const double unit = std::ldexp(norm, -exponent);
   if (std::min(m, n) <= most_by_lapack) {
     const std::vector<double> found = reference_singular_values(rest);
     return found.empty() ? std::numeric_limits<double>::quiet_NaN() : found.front() / unit;
   }
-  HostMatrix<double> x(n, 1), y(m, 1);
+  HostMatrix<Wide> x(n, 1), y(m, 1);
   for (index_t i = 0; i < n; ++i) x(i, 0) = std::sin(static_cast<double>(i * i + 1));
   double length = 0;
   for (int step = 0; step < 60; ++step) {
     const double size = frobenius(x);
     if (!(size > 0)) return size / unit;  // 0 or NaN
     for (index_t i = 0; i < n; ++i) x(i, 0) /= size;
-    blas::gemm<double>(Op::none, Op::none, m, 1, n, 1, rest.data(), rest.ld(), x.data(), n, 0, y.data(), m);
+    blas::gemm<Wide>(Op::none, Op::none, m, 1, n, 1, rest.data(), rest.ld(), x.data(), n, 0, y.data(), m);
     length = frobenius(y);
-    blas::gemm<double>(Op::transpose, Op::none, n, 1, m, 1, rest.data(), rest.ld(), y.data(), m, 0, x.data(), n);
+    blas::gemm<Wide>(adjoint<T>, Op::none, n, 1, m, 1, rest.data(), rest.ld(), y.data(), m, 0, x.data(), n);
   }
   return length / unit;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                         \
-  template SvdBounds svd_bounds<T>(index_t, index_t);                                                 \
-  template SvdError svd_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, \
-                              const HostMatrix<T>&, index_t, double);                                 \
-  template std::vector<double> reference_singular_values(const HostMatrix<T>&);                       \
-  template double norm_drift(const HostMatrix<T>&, const std::vector<double>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
 #define TESELA_INSTANTIATE(T)                                                                            \
+  template SvdBounds svd_bounds<T>(index_t, index_t);                                                    \
+  template SvdError svd_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&,    \
+                              const HostMatrix<T>&, index_t, double);                                    \
+  template std::vector<double> reference_singular_values(const HostMatrix<T>&);                          \
+  template double norm_drift(const HostMatrix<T>&, const std::vector<double>&);                          \
   template double low_rank_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, \
                                  const HostMatrix<T>&, double);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

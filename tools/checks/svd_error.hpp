@@ -45,7 +45,7 @@ double singular_value_error(const std::vector<double>& values, const std::vector
 template <class T>
 double norm_drift(const HostMatrix<T>& a, const std::vector<double>& values);
 
-/// Returns ||A - U S V^T||_2 / ||A||_2 for U and V with a column for each value: by LAPACK's gesdd up to min(m, n) =
+/// Returns ||A - U S V^H||_2 / ||A||_2 for U and V with a column for each value: by LAPACK's gesdd up to min(m, n) =
 /// 512, beyond it by 60 steps of power iteration, which may be a few percent too small. `norm` is ||A||_2.
 template <class T>
 double low_rank_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& u,

@@ -1,11 +1,12 @@
-#include "tests/support/shared_runtime.hpp"
-#include "tests/support/test.hpp"
+#include "tests/support/four_types.hpp"
+#include "tests/support/number_types.hpp"
 #include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/runtime/errors.hpp>
 
+#include <cmath>
 #include <numeric>
 
 using namespace tesela;
@@ -24,6 +25,12 @@ void check(const HostMatrix<T>& a, const LowRankSvd<T>& found, index_t rank) {
   const SvdError error = svd_error(a, found.values, *found.u, *found.v);
   CHECK(error.orthogonality_u <= bounds.orthogonality);
   CHECK(error.orthogonality_v <= bounds.orthogonality);
+  const HostMatrix<T> us = filled<T>(found.u->shape(), [&](index_t i, index_t j) {
+    return (*found.u)(i, j) * static_cast<real_t<T>>(found.values[static_cast<std::size_t>(j)]);
+  });
+  HostMatrix<T> vh = filled<T>({rank, a.cols()}, [&](index_t i, index_t j) { return conj((*found.v)(j, i)); });
+  CHECK(apart(a, test::times(us, vh)) <=
+        std::sqrt(static_cast<double>(std::min(a.rows(), a.cols()))) * found.error_bound);
   if (found.norm == 0) return;
   const double off = low_rank_error(a, found.values, *found.u, *found.v, found.norm),
                bound = found.error_bound / found.norm;
@@ -39,7 +46,8 @@ void check(const HostMatrix<T>& a, const LowRankSvd<T>& found, index_t rank) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("low_rank_svd has an error below its bound for every kind and shape", "", float, double) {
+TEMPLATE_TEST_CASE("low_rank_svd has an error below its bound for every kind and shape", "", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const char* const kind : {"uniform", "kappa:1e6", "rank:5", "hilbert", "graded", "zero"})
     for (const Shape shape : {Shape{90, 90}, {200, 40}, {33, 150}, {1, 1}, {5, 1}})
@@ -78,14 +86,13 @@ TEST_CASE("QrFactorization::extract_r refuses an R that is cut otherwise than A"
   CHECK_THROWS_AS(factors.extract_r(g, R), ArgumentError);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("low_rank_svd leaves vectors in tiles on request, for tall, wide and badly scaled matrices",
-                           "", float, double) {
+NUMBERS_TEST_CASE("low_rank_svd leaves vectors in tiles on request, for tall, wide and badly scaled matrices", "") {
   using T = TestType;
   for (const Shape shape : {Shape{700, 300}, {300, 700}, {64, 9}, {9, 64}})
     for (const double scale : {1.0, 1e25, 1e-25})
       for (const index_t rank : {0, 6}) {
         HostMatrix<T> a = svd_matrix<T>(shape, "kappa:1e4", 3);
-        for (index_t i = 0; i < a.size(); ++i) a.data()[i] *= static_cast<T>(scale);
+        for (index_t i = 0; i < a.size(); ++i) a.data()[i] *= static_cast<real_t<T>>(scale);
         CAPTURE(shape.rows, shape.cols, scale, rank);
         Graph g(runtime);
         LowRankSvd<T> found =
@@ -94,11 +101,30 @@ WORKERS_TEMPLATE_TEST_CASE("low_rank_svd leaves vectors in tiles on request, for
         found.u.emplace(shape.rows, rank), found.v.emplace(shape.cols, rank);
         found.u_tiles->copy_to(found.u->data(), found.u->ld());
         found.v_tiles->copy_to(found.v->data(), found.v->ld());
-        for (index_t i = 0; i < a.size(); ++i) a.data()[i] /= static_cast<T>(scale);
+        for (index_t i = 0; i < a.size(); ++i) a.data()[i] /= static_cast<real_t<T>>(scale);
         for (double& value : found.values) value /= scale;
         found.norm /= scale, found.error_bound /= scale;
         check(a, found, rank);
       }
+}
+
+TEMPLATE_TEST_CASE("low_rank_svd: the bound is a multiple of the largest product with its random vectors", "", float,
+                   double, std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  // A has rank 3 and Q two columns, so (I - Q Q^H) A = s x y^H. The largest of 20 products is s times the largest
+  // magnitude of 20 normal numbers, whose expectation is the integral of 1 - P(magnitude <= t)^20.
+  double expected = 0;
+  for (double t = 0.5e-3; t < 12; t += 1e-3)
+    expected += 1e-3 * (1 - std::pow(is_complex<T> ? 1 - std::exp(-t * t / 2) : std::erf(t / std::sqrt(2)), 20));
+  expected *= is_complex<T> ? std::sqrt(1.5) : 3 * std::sqrt(2 / 3.141592653589793);
+  HostMatrix<T> a = svd_matrix<T>({30, 12}, "rank:3", 3);
+  double sum = 0;
+  constexpr std::uint64_t seeds = 200;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    const LowRankSvd<T> found = low_rank_svd<T>(runtime(), a, {.rank = 2, .oversampling = 0, .power = 0, .seed = seed});
+    sum += found.error_bound / (low_rank_error(a, found.values, *found.u, *found.v, found.norm) * found.norm);
+  }
+  CHECK(std::abs(sum / seeds - expected) <= 0.04 * expected);
 }
 
 TEST_CASE("low_rank_svd finds an exact low rank, and more power reduces the error") {
@@ -129,6 +155,22 @@ TEST_CASE("low_rank_svd depends only on the seed, and a power of two scales only
   CHECK(p.values != other.values);
   for (std::size_t i = 0; i < 4; ++i) CHECK(s.values[i] == std::ldexp(p.values[i], -700));
   CHECK(s.error_bound == std::ldexp(p.error_bound, -700));
+}
+
+TEMPLATE_TEST_CASE("low_rank_svd finds NaN in either part and overflow", "", std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  using Real = real_t<T>;
+  constexpr Real nan = std::numeric_limits<Real>::quiet_NaN(), most = std::numeric_limits<Real>::max();
+  for (const Shape shape : {Shape{6, 5}, {50, 40}})
+    for (const T bad : {T(nan, 1), T(1, nan), T(1, std::numeric_limits<Real>::infinity())}) {
+      HostMatrix<T> a = svd_matrix<T>(shape, "uniform", 1);
+      a(4, 2) = bad;
+      const SvdStatus status = low_rank_svd<T>(runtime(), a, {.rank = 2}).status;
+      CHECK((status.verdict == SvdStatus::Verdict::not_finite && status.row == 4 && status.column == 2));
+    }
+  HostMatrix<T> large = filled<T>({50, 40}, [](index_t, index_t) { return T(most / 2, most / 2); });
+  CHECK(low_rank_svd<T>(runtime(), large, {.rank = 2}).status.verdict == SvdStatus::Verdict::overflow);
 }
 
 TEST_CASE("low_rank_svd reports NaN and refuses wrong options") {

@@ -246,7 +246,6 @@ def test_periodic_and_singular_tridiagonal_systems():
 
 
 REAL_ONLY = {
-    "randomized_svd": lambda a: tesela.randomized_svd(a, 1),
     "lu": tesela.lu,
     "inv of a symmetric matrix": lambda a: tesela.inv(a, assume_a="sym"),
     "solve of a symmetric matrix": lambda a: tesela.solve(a, np.ones(2), assume_a="sym"),

@@ -39,6 +39,27 @@ def test_large_svd(dtype):
 
 
 @TYPES
+@pytest.mark.parametrize("order", ["F", "C"])
+@pytest.mark.parametrize("shape", [(5, 3), (60, 40), (40, 60)])
+def test_randomized_svd_is_within_its_bound(dtype, shape, order):
+    values, k = 0.3 ** np.arange(12.0), min(shape[1], 12)
+    a = np.asarray(random(shape[0], k) * values[:k] @ random(k, shape[1], seed=2), dtype, order=order)
+    result = tesela.randomized_svd(a, 2, n_oversamples=1, random_state=5)
+    u, s, vh = result
+    assert u.shape == (shape[0], 2) and vh.shape == (2, shape[1]) and u.dtype == vh.dtype == dtype
+    assert s.dtype == a.real.dtype
+    error, exact = np.linalg.norm(a - (u * s) @ vh, 2), np.linalg.svd(a.astype(np.complex128), compute_uv=False)
+    rounding = 100 * np.finfo(dtype).eps * exact[0]
+    assert exact[2] - rounding <= error <= result.error_bound <= 30 * error + 10 * rounding
+    assert np.all(np.abs(s - exact[:2]) <= result.error_bound)
+    for q in (u, vh.conj().T):
+        close(q.conj().T @ q, np.eye(2), dtype)
+    a[1, 2] = complex(0, np.nan)
+    with pytest.raises(np.linalg.LinAlgError, match=r"a\[1, 2\] is not finite"):
+        tesela.randomized_svd(a, 1)
+
+
+@TYPES
 @SHAPES
 def test_functions_of_singular_values_agree_with_scipy(dtype, shape):
     a = random(*shape, dtype=dtype)

@@ -32,7 +32,7 @@ def test_bad_input(gpu):
         with pytest.raises(TypeError, match="a and b"):
             tesela.solve(square, other)
     with pytest.raises(TypeError, match="float32 and float64"):
-        tesela.randomized_svd(gpu.put(np.eye(4, dtype=complex)), 1)
+        tesela.toeplitz_count(gpu.put(np.ones(4, dtype=complex)), [0.0])
     with pytest.raises(ValueError, match="dimensions"):
         tesela.qr(gpu.put(np.ones((2, 2, 2))))
     with pytest.raises(ValueError, match="rows"):

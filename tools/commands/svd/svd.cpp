@@ -23,7 +23,6 @@ using Options = SvdCommandOptions;
 
 void require_valid(const Options& o) {
   require(o.largest <= std::min(o.m, o.n), "svd", "--largest", o.largest, " of ", std::min(o.m, o.n), " values");
-  require_holds_numbers("svd", o.common, {{"--out-u", &o.out_u}, {"--out-v", &o.out_v}});
   require(!o.values || (o.out_u.empty() && o.out_v.empty()), "svd", "--values", "contradicts --out-u and --out-v");
 }
 
@@ -130,8 +129,8 @@ int run(Options o) {
 }
 
 int run_command(Options o) {
-  require(!o.common.complex() || (o.rank < 0 && !o.stream), "svd", "--precision", o.common.precision,
-          ": --rank and --stream have no complex numbers");
+  require(!o.common.complex() || !o.stream, "svd", "--precision", o.common.precision, ": --stream has no complex numbers");
+  require_holds_numbers("svd", o.common, {{"--out-u", &o.out_u}, {"--out-v", &o.out_v}});
   if (o.batch >= 0) return run_svd_batch(o);
   if (o.rank >= 0) return run_svd_rank(o);
   if (o.stream) return run_svd_stream(o);

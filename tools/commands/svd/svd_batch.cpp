@@ -41,7 +41,6 @@ int run(SvdCommandOptions o) {
   Report report("svd", o.common);
   if (o.a.empty()) static_cast<void>(svd_matrix<T>({0, 0}, o.random, 1));  // throws for a wrong kind
   resolve(o);
-  require_holds_numbers("svd", o.common, {{"--out-u", &o.out_u}, {"--out-v", &o.out_v}});
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = std::min(m, n);
   const double vectors = o.values ? 0 : o.full ? m * m + n * n : k * (m + n);
   require_memory("svd", "A and the results", static_cast<double>(o.batch) * (m * n + k + vectors) * sizeof(T));

@@ -54,7 +54,7 @@ int run(SvdCommandOptions o) {
       found = low_rank_svd(g, MatrixView<T>(problem.a), options);
       return 0.0;
     };
-    run_timed(o.common, runtime, report, {[] {}, work, low_rank_svd_flops({o.m, o.n}, options)});
+    run_timed(o.common, runtime, report, {[] {}, work, flops_each<T> * low_rank_svd_flops({o.m, o.n}, options)});
   }
   if (!found.status.ok()) {
     report.fail(to_string(found.status));
@@ -73,6 +73,8 @@ int run(SvdCommandOptions o) {
 
 }  // namespace
 
-int run_svd_rank(SvdCommandOptions o) { return run_in_precision(o, run<float>, run<double>); }
+int run_svd_rank(SvdCommandOptions o) {
+  return run_for_number_type(o, []<class T>(SvdCommandOptions& options) { return run<T>(options); });
+}
 
 }  // namespace tesela::cli
