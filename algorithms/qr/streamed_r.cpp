@@ -2,6 +2,7 @@
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
@@ -52,7 +53,7 @@ void append(Graph& g, const TileMatrix<T>& R, const RowBlock<T>& block, index_t 
     const index_t width = v.cols();
     g.insert<Tpqrt<T>>(towards(k, 1), {k * nb, 0, width, ib, false}, R(0, k), v, t, work);
     for (index_t j = k + 1; j < nt; ++j)
-      g.insert<Tpmqrt<T>>(towards(j, 0), {Side::left, Op::transpose, k * nb, 0, width, ib, false}, v, t, R(0, j),
+      g.insert<Tpmqrt<T>>(towards(j, 0), {Side::left, adjoint<T>, k * nb, 0, width, ib, false}, v, t, R(0, j),
                           block.rows(j), work);
     g.forget(v);
     g.forget(t);
@@ -76,15 +77,17 @@ HostMatrix<T> streamed_r(Graph& g, const RowSource<T>& A, const StreamedQrOption
   auto home = parallel_zeros<T>(n, n);
   if (m == 0 || n == 0) return home;
   Runtime& runtime = g.runtime();
-  if (n <= 192 && m / 16 >= n) {
-    const auto R = TileMatrix<T>::map(runtime, home.data(), n, n, n, {n, n}, "R");
-    tall_skinny_r(g, A, R, options.rows);
-    g.wait();
-    R.bring_home();
-    return home;
-  }
+  if constexpr (!is_complex<T>)
+    if (n <= 192 && m / 16 >= n) {
+      const auto R = TileMatrix<T>::map(runtime, home.data(), n, n, n, {n, n}, "R");
+      tall_skinny_r(g, A, R, options.rows);
+      g.wait();
+      R.bring_home();
+      return home;
+    }
   const index_t rows = options.rows > 0 ? std::min(options.rows, m) : suitable_rows<T>(runtime, m, n),
-                nb = std::min(n, qr_tile(runtime, m, n).nb), ib = runtime.gpus() > 0 ? nb : std::min<index_t>(nb, 32);
+                nb = std::min(n, qr_tile(runtime, m, n, is_complex<T>).nb),
+                ib = runtime.gpus() > 0 ? nb : std::min<index_t>(nb, 32);
   const Shape shape = qr_work(nb, nb, rows, runtime.gpus() > 0);
   const Tile<T> work = g.scratch<T>(shape.rows, shape.cols);
   const auto R = TileMatrix<T>::map(runtime, home.data(), n, n, n, {n, nb}, "R");
@@ -100,7 +103,11 @@ HostMatrix<T> streamed_r(Graph& g, const RowSource<T>& A, const StreamedQrOption
   return home;
 }
 
-template HostMatrix<float> streamed_r(Graph&, const RowSource<float>&, const StreamedQrOptions&);
-template HostMatrix<double> streamed_r(Graph&, const RowSource<double>&, const StreamedQrOptions&);
+#define TESELA_INSTANTIATE(T) template HostMatrix<T> streamed_r(Graph&, const RowSource<T>&, const StreamedQrOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -3,6 +3,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -44,13 +45,13 @@ RowSource<T> product(const RowSource<T>& A, HostMatrix<T> x) {
 template <class T>
 int exponent_of(const RowSource<T>& A, SvdStatus& status) {
   HostMatrix<T> rows(block, A.n);
-  T largest = 0;
+  real_t<T> largest = 0;
   for (index_t first = 0; first < A.m; first += block) {
     const index_t count = std::min(block, A.m - first);
     A.read(first, {rows.data(), count, A.n, block});
     for (index_t j = 0; j < A.n; ++j)
       for (index_t i = 0; i < count; ++i) {
-        const T size = std::abs(rows(i, j));
+        const real_t<T> size = largest_part(rows(i, j));
         if (!std::isfinite(size) && status.ok()) status = {SvdStatus::Verdict::not_finite, first + i, j};
         largest = std::max(largest, size);
       }
@@ -80,7 +81,7 @@ StreamedSvd<T> of_size_1(Graph& g, const RowSource<T>& A, SvdOptions options) {
   result = streamed_svd(g, scaled(A, -exponent), options);
   for (double& value : result.values) value = std::ldexp(value, exponent);
   result.norm = std::ldexp(result.norm, exponent);
-  if (result.norm > static_cast<double>(std::numeric_limits<T>::max()))
+  if (result.norm > static_cast<double>(std::numeric_limits<real_t<T>>::max()))
     result.status.verdict = SvdStatus::Verdict::overflow;
   return result;
 }
@@ -112,26 +113,31 @@ StreamedSvd<T> streamed_svd(Graph& g, const RowSource<T>& A, const SvdOptions& o
   result.values = std::move(found.values), result.norm = found.norm;
   result.u = {A.m, 0, [](index_t, const Block<T>&) {}};
   if (!result.status.ok() || !vectors) return result;
-  const double least = static_cast<double>(A.m) * static_cast<double>(std::numeric_limits<T>::epsilon()) * result.norm;
+  const double least =
+      static_cast<double>(A.m) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) * result.norm;
   const auto rank = static_cast<index_t>(
       std::partition_point(result.values.begin(), result.values.end(), [&](double value) { return value > least; }) -
       result.values.begin());
   HostMatrix<T> scaled(A.n, rank);
   for (index_t j = 0; j < rank; ++j)
     for (index_t i = 0; i < A.n; ++i)
-      scaled(i, j) = static_cast<T>(static_cast<double>((*found.v)(i, j)) / result.values[static_cast<std::size_t>(j)]);
+      scaled(i, j) = converted<T>(with_parts<T, double>((*found.v)(i, j)) / result.values[static_cast<std::size_t>(j)]);
   result.v = std::move(found.v);
   if (rank == 0) return result;
   const RowSource<T> W = product(A, std::move(scaled));
   HostMatrix<T> triangle = streamed_r(g, W);
   for (index_t i = 0; i < rank; ++i)  // the signs of its rows are arbitrary
-    if (triangle(i, i) < 0)
+    if (real_part(triangle(i, i)) < 0)
       for (index_t j = i; j < rank; ++j) triangle(i, j) = -triangle(i, j);
   result.u = divided(W, std::move(triangle));
   return result;
 }
 
-template StreamedSvd<float> streamed_svd(Graph&, const RowSource<float>&, const SvdOptions&);
-template StreamedSvd<double> streamed_svd(Graph&, const RowSource<double>&, const SvdOptions&);
+#define TESELA_INSTANTIATE(T) template StreamedSvd<T> streamed_svd(Graph&, const RowSource<T>&, const SvdOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

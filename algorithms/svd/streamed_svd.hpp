@@ -17,7 +17,7 @@ struct StreamedSvd {
   RowSource<T> u;
 };
 
-/// Computes A = U diag(values) V^T for a matrix with m >= n that may be larger than memory.
+/// Computes A = U diag(values) V^H for a real or complex matrix with m >= n that may be larger than memory.
 ///
 /// A        m x n, read in blocks of rows: once for the values, twice with vectors, and once more for U. If R
 ///          overflows, A is read twice more, to scale it by a power of two.

@@ -1,4 +1,5 @@
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
 #include <tesela/tiles/io/npy.hpp>
 #include <tesela/tiles/parallel_for.hpp>
@@ -14,7 +15,7 @@ MatrixRows<T>::MatrixRows(const std::string& path, Nans nans, Counted counts)
     : path_(path), file_(path), nans_(nans), counts_(std::move(counts)) {
   if (!npy::recognise(file_.bytes()))
     throw FileError(path, "only .npy files can be read by rows; convert it first (numpy.save)");
-  header_ = npy::parse_header(file_.bytes(), path, false);
+  header_ = npy::parse_header(file_.bytes(), path, is_complex<T>);
 }
 
 template <class T>
@@ -109,12 +110,15 @@ std::optional<std::vector<index_t>> rows_without_nan(const MatrixRows<T>& file, 
   return rows;
 }
 
-template class MatrixRows<float>;
-template class MatrixRows<double>;
-template RowSource<float> rows_of(std::shared_ptr<const MatrixRows<float>>, std::vector<index_t>,
-                                  std::optional<std::vector<index_t>>);
-template RowSource<double> rows_of(std::shared_ptr<const MatrixRows<double>>, std::vector<index_t>,
-                                   std::optional<std::vector<index_t>>);
+#define TESELA_INSTANTIATE(T)                                                               \
+  template class MatrixRows<T>;                                                             \
+  template RowSource<T> rows_of(std::shared_ptr<const MatrixRows<T>>, std::vector<index_t>, \
+                                std::optional<std::vector<index_t>>);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 template std::optional<std::vector<index_t>> rows_without_nan(const MatrixRows<double>&, const std::vector<index_t>&);
 
 }  // namespace tesela

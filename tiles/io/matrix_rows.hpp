@@ -19,7 +19,8 @@ enum class Nans : std::uint8_t { refused, kept };
 
 /// A matrix in a .npy file (see file_formats.hpp), read in blocks of rows. The file is mapped, so memory holds only the
 /// caller's blocks and the system's file cache. C order is fastest; Fortran order is as fast with blocks of some
-/// thousand rows. The file must not be shortened meanwhile. T is float or double.
+/// thousand rows. The file must not be shortened meanwhile. T is float, double or
+/// a std::complex of them.
 template <class T>
 class MatrixRows {
  public:

@@ -196,5 +196,7 @@ void RowFile<T>::append(const Block<T>& rows) {
 
 template class RowFile<float>;
 template class RowFile<double>;
+template class RowFile<std::complex<float>>;
+template class RowFile<std::complex<double>>;
 
 }  // namespace tesela::npy

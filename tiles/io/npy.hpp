@@ -42,7 +42,7 @@ template <class T>
 void write(AtomicFile& file, const T* data, Shape shape, index_t ld);
 
 /// A .npy file in C order that is written in blocks of rows, so that it may be larger than memory. It appears after
-/// commit(), as in AtomicFile. T is float or double.
+/// commit(), as in AtomicFile. T is float, double or a std::complex of them.
 template <class T>
 class RowFile {
  public:

@@ -22,7 +22,8 @@ HostMatrix<T> all_rows(const RowSource<T>& source) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("streamed_svd decomposes matrices of all kinds with orthogonal vectors", "", float, double) {
+TEMPLATE_TEST_CASE("streamed_svd decomposes matrices of all kinds with orthogonal vectors", "", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const char* const kind : {"uniform", "kappa:1e3", "kappa:1e12", "rank:4", "zero", "hilbert"})
     for (const Shape shape : {Shape{3000, 20}, {513, 1}, {40, 40}, {1500, 210}, {5, 0}, {0, 0}}) {
@@ -41,6 +42,17 @@ TEMPLATE_TEST_CASE("streamed_svd decomposes matrices of all kinds with orthogona
       CHECK(error.residual <= bounds.value);
       CHECK(error.orthogonality_u <= bounds.orthogonality);
       CHECK(error.orthogonality_v <= bounds.orthogonality);
+      double off = 0;  // of A - U S V^H
+      for (index_t j = 0; j < shape.cols; ++j)
+        for (index_t i = 0; i < shape.rows; ++i) {
+          with_parts<T, double> rest(a(i, j));
+          for (index_t k = 0; k < rank; ++k)
+            rest -= with_parts<T, double>(u(i, k)) * found.values[static_cast<std::size_t>(k)] *
+                    with_parts<T, double>(conj(v(j, k)));
+          off = std::max(off, static_cast<double>(std::abs(rest)));
+        }
+      const double dropped = static_cast<double>(shape.rows) * std::numeric_limits<real_t<T>>::epsilon();
+      CHECK(off <= (3 * bounds.value + dropped) * found.norm);
       const bool full = std::string(kind) == "uniform" || std::string(kind) == "kappa:1e3";
       if (full) CHECK(rank == shape.cols);
       if (std::string(kind) == "rank:4") CHECK(rank == std::min<index_t>(4, shape.cols));
@@ -60,15 +72,25 @@ TEST_CASE("streamed_svd returns the largest triples, and refuses wide matrices")
   CHECK(error.residual <= svd_bounds<double>(700, 30).value);
   CHECK_THROWS_AS(streamed_svd(g, rows_of(wide)), ArgumentError);
   CHECK_THROWS_AS(streamed_svd(g, rows_of(a), {.vectors = SvdVectors::all}), ArgumentError);
-  HostMatrix<double> bad = a.clone();
-  bad(650, 7) = std::numeric_limits<double>::quiet_NaN();
-  Graph h(runtime());
-  const SvdStatus status = streamed_svd(h, rows_of(bad)).status;
+}
+
+TEMPLATE_TEST_CASE("streamed_svd finds NaN, also in an imaginary part", "", float, double, std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  HostMatrix<T> bad = svd_matrix<T>({700, 30}, "uniform", 2);
+  constexpr real_t<T> nan = std::numeric_limits<real_t<T>>::quiet_NaN();
+  if constexpr (is_complex<T>)
+    bad(650, 7) = T(1, nan);
+  else
+    bad(650, 7) = nan;
+  Graph g(runtime());
+  const SvdStatus status = streamed_svd(g, rows_of(bad)).status;
   CHECK(status.verdict == SvdStatus::Verdict::not_finite);
   CHECK((status.row == 650 && status.column == 7));
 }
 
-TEMPLATE_TEST_CASE("streamed_svd scales a matrix whose R overflows", "", float, double) {
+TEMPLATE_TEST_CASE("streamed_svd scales a matrix whose R overflows", "", float, double, std::complex<float>,
+                   std::complex<double>) {
   using T = TestType;
   const HostMatrix<T> a = svd_matrix<T>({900, 20}, "uniform", 2);
   const auto times = [&](int exponent) {
@@ -76,7 +98,7 @@ TEMPLATE_TEST_CASE("streamed_svd scales a matrix whose R overflows", "", float, 
     scale_by_power_of_two(std::span(b.data(), static_cast<std::size_t>(b.size())), exponent);
     return b;
   };
-  const int most = std::numeric_limits<T>::max_exponent;
+  const int most = std::numeric_limits<real_t<T>>::max_exponent;
   const HostMatrix<T> large = times(most);  // elements are below 1
   Graph g(runtime()), h(runtime());
   const StreamedSvd<T> plain = streamed_svd(g, rows_of(a)), found = streamed_svd(h, rows_of(large));

@@ -129,7 +129,6 @@ int run(Options o) {
 }
 
 int run_command(Options o) {
-  require(!o.common.complex() || !o.stream, "svd", "--precision", o.common.precision, ": --stream has no complex numbers");
   require_holds_numbers("svd", o.common, {{"--out-u", &o.out_u}, {"--out-v", &o.out_v}});
   if (o.batch >= 0) return run_svd_batch(o);
   if (o.rank >= 0) return run_svd_rank(o);

@@ -7,6 +7,7 @@
 #include <tesela/algorithms/svd/streamed_svd.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
 #include <tesela/tiles/io/npy.hpp>
@@ -23,49 +24,50 @@ namespace {
 /// Errors of U that one pass over its rows and A's measures, in double precision, with A scaled to a norm near 1.
 template <class T>
 class RowErrors {
+  using Wide = with_parts<T, double>;
+
  public:
   RowErrors(const StreamedSvd<T>& found, index_t n)
       : found_(found),
         rank_(found.u.n),
         exponent_(found.norm > 0 && std::isfinite(found.norm) ? std::ilogb(found.norm) : 0),
-        gram_(HostMatrix<double>::zeros(rank_, rank_)),
-        product_(HostMatrix<double>::zeros(n, rank_)),
+        gram_(HostMatrix<Wide>::zeros(rank_, rank_)),
+        product_(HostMatrix<Wide>::zeros(n, rank_)),
         squares_(static_cast<std::size_t>(rank_)) {}
 
   /// Adds the same rows of A and U.
   void add(const HostMatrix<T>& a, const HostMatrix<T>& u, index_t rows) {
     if (rank_ == 0) return;
     const index_t n = a.cols();
-    HostMatrix<double> wide_a(rows, n), wide_u(rows, rank_), rest(rows, rank_), v(n, rank_);
-    const auto copy = [](const HostMatrix<T>& from, int exponent, HostMatrix<double>& to) {
+    HostMatrix<Wide> wide_a(rows, n), wide_u(rows, rank_), rest(rows, rank_), v(n, rank_);
+    const auto copy = [](const HostMatrix<T>& from, int exponent, HostMatrix<Wide>& to) {
       for (index_t j = 0; j < to.cols(); ++j)
-        for (index_t i = 0; i < to.rows(); ++i) to(i, j) = std::ldexp(static_cast<double>(from(i, j)), -exponent);
+        for (index_t i = 0; i < to.rows(); ++i) to(i, j) = times_power_of_two(Wide(from(i, j)), -exponent);
     };
     copy(a, exponent_, wide_a), copy(u, 0, wide_u), copy(*found_.v, 0, v);
     for (index_t j = 0; j < rank_; ++j)
       for (index_t i = 0; i < rows; ++i) rest(i, j) = wide_u(i, j) * value(j);
-    blas::gemm<double>(Op::none, Op::none, rows, rank_, n, 1, wide_a.data(), rows, v.data(), n, -1, rest.data(), rows);
+    blas::gemm<Wide>(Op::none, Op::none, rows, rank_, n, 1, wide_a.data(), rows, v.data(), n, -1, rest.data(), rows);
     for (index_t j = 0; j < rank_; ++j)
-      for (index_t i = 0; i < rows; ++i) squares_[static_cast<std::size_t>(j)] += rest(i, j) * rest(i, j);
-    blas::gemm<double>(Op::transpose, Op::none, rank_, rank_, rows, 1, wide_u.data(), rows, wide_u.data(), rows, 1,
-                       gram_.data(), rank_);
-    blas::gemm<double>(Op::transpose, Op::none, n, rank_, rows, 1, wide_a.data(), rows, wide_u.data(), rows, 1,
-                       product_.data(), n);
+      for (index_t i = 0; i < rows; ++i) squares_[static_cast<std::size_t>(j)] += square(rest(i, j));
+    blas::gemm<Wide>(adjoint<T>, Op::none, rank_, rank_, rows, 1, wide_u.data(), rows, wide_u.data(), rows, 1,
+                     gram_.data(), rank_);
+    blas::gemm<Wide>(adjoint<T>, Op::none, n, rank_, rows, 1, wide_a.data(), rows, wide_u.data(), rows, 1,
+                     product_.data(), n);
   }
   double orthogonality() const {
     double sum = 0;
     for (index_t j = 0; j < rank_; ++j)
-      for (index_t i = 0; i < rank_; ++i) sum += std::pow(gram_(i, j) - (i == j ? 1 : 0), 2);
+      for (index_t i = 0; i < rank_; ++i) sum += square(gram_(i, j) - (i == j ? 1.0 : 0.0));
     return std::sqrt(sum);
   }
-  /// Returns max ||A v - s u||_2 and ||A^T u - s v||_2, relative to ||A||_2.
+  /// Returns max ||A v - s u||_2 and ||A^H u - s v||_2, relative to ||A||_2.
   double residual() const {
     double worst = 0;
     for (index_t j = 0; j < rank_; ++j) {
       const auto at = static_cast<std::size_t>(j);
       double sum = 0;
-      for (index_t i = 0; i < product_.rows(); ++i)
-        sum += std::pow(product_(i, j) - static_cast<double>((*found_.v)(i, j)) * value(j), 2);
+      for (index_t i = 0; i < product_.rows(); ++i) sum += square(product_(i, j) - Wide((*found_.v)(i, j)) * value(j));
       const double off = std::sqrt(std::max(sum, squares_[at])) / std::ldexp(found_.norm, -exponent_);
       if (!(off <= worst)) worst = off;
     }
@@ -73,12 +75,13 @@ class RowErrors {
   }
 
  private:
+  static double square(Wide x) { return std::norm(x); }
   double value(index_t j) const { return std::ldexp(found_.values[static_cast<std::size_t>(j)], -exponent_); }
 
   const StreamedSvd<T>& found_;
   index_t rank_;
   int exponent_;
-  HostMatrix<double> gram_, product_;
+  HostMatrix<Wide> gram_, product_;
   std::vector<double> squares_;
 };
 
@@ -131,7 +134,7 @@ int run(SvdCommandOptions o) {
       found = streamed_svd(g, *A, o.svd());
       return 0.0;
     };
-    run_timed(o.common, runtime, report, {[] {}, work, svd_flops(o.m, o.n, o.vectors())});
+    run_timed(o.common, runtime, report, {[] {}, work, flops_each<T> * svd_flops(o.m, o.n, o.vectors())});
   }
   if (!found.status.ok()) {
     report.fail(to_string(found.status));
@@ -155,6 +158,8 @@ int run(SvdCommandOptions o) {
 
 }  // namespace
 
-int run_svd_stream(SvdCommandOptions o) { return run_in_precision(o, run<float>, run<double>); }
+int run_svd_stream(SvdCommandOptions o) {
+  return run_for_number_type(o, []<class T>(SvdCommandOptions& options) { return run<T>(options); });
+}
 
 }  // namespace tesela::cli

@@ -146,6 +146,37 @@ TEST_CASE("svd --stream reads a file in blocks of rows and writes U in blocks") 
   svd.refuses({"-a", folder / "wide.npy", "--stream"}, "m >= n");
 }
 
+TEMPLATE_TEST_CASE("svd --stream reads complex files", "", std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  TemporaryFolder folder;
+  const std::string precision = sizeof(T) == 8 ? "c" : "z";
+  const HostMatrix<T> a = generate<T>({9000, 12}, {.condition = 1e2}, 3);
+  write_matrix(folder / "a.npy", a);
+  const auto report = svd({"-a", folder / "a.npy", "--stream", "-p", precision, "-o", folder / "s.npy", "--out-u",
+                           folder / "u.npy", "--out-v", folder / "v.npy"});
+  CHECK(report["checks"]["rank"] == 12);
+  for (const char* const name : {"residual", "orthogonality_u", "orthogonality_v"})
+    CHECK(report["checks"][name] <= report["limits"][name]);
+  const HostMatrix<double> s = read_matrix<double>(folder / "s.npy");
+  const HostMatrix<T> u = read_matrix<T>(folder / "u.npy"), v = read_matrix<T>(folder / "v.npy");
+  for (const index_t i : {0, 8191, 8192, 8999})
+    for (index_t j = 0; j < 12; ++j) {
+      std::complex<double> sum = 0;
+      for (index_t k = 0; k < 12; ++k)
+        sum += std::complex<double>(u(i, k)) * s(k, 0) * std::conj(std::complex<double>(v(j, k)));
+      CHECK(std::abs(sum - std::complex<double>(a(i, j))) < (precision == "c" ? 1e-5 : 1e-13));
+    }
+  svd.refuses({"-a", folder / "a.npy", "--stream"}, "must be real");
+  write_matrix(folder / "real.npy", HostMatrix<double>::zeros(40, 3));
+  CHECK(svd({"-a", folder / "real.npy", "--stream", "-p", precision})["checks"]["found"] == 3);
+  const T bad(1, std::numeric_limits<real_t<T>>::quiet_NaN());
+  std::fstream file(folder / "a.npy", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-(7 * 9000 - 8500) * static_cast<index_t>(sizeof(T)), std::ios::end);  // element (8500, 5)
+  file.write(reinterpret_cast<const char*>(&bad), sizeof bad);
+  file.close();
+  svd.refuses({"-a", folder / "a.npy", "--stream", "-p", precision}, "[8500, 5]");
+}
+
 TEST_CASE("svd -p c and -p z decompose generated matrices and files within their bounds") {
   for (const Words& precision : {Words{"-p", "c"}, Words{"-p", "z"}}) {
     for (const char* const kind : {"uniform", "kappa:1e5", "rank:3", "zero", "hilbert"})
