@@ -54,11 +54,9 @@ HostMatrix<T> from_real_form(const HostMatrix<real_t<T>>& z) {
   return x;
 }
 
-}  // namespace
-
-template <class T>
-HermitianToeplitzEig<T> hermitian_toeplitz_eig(Runtime& runtime, std::span<const T> t,
-                                               const SymmetricEigOptions& options) {
+/// Computes the eigenpairs of T from those of its real form, which solve(a, options) returns.
+template <class T, class Solve>
+HermitianToeplitzEig<T> by_real_form(std::span<const T> t, const SymmetricEigOptions& options, const Solve& solve) {
   for (std::size_t k = 0; k < t.size(); ++k)
     require(is_finite(t[k]), "hermitian_toeplitz_eig", "t", "number ", k, " is not finite");
   require(t.empty() || t[0].imag() == 0, "hermitian_toeplitz_eig", "t", "t(0) has the imaginary part ",
@@ -73,8 +71,9 @@ HermitianToeplitzEig<T> hermitian_toeplitz_eig(Runtime& runtime, std::span<const
   SymmetricEigOptions scaled = options;
   scaled.low = std::ldexp(options.low, -exponent);
   scaled.high = std::ldexp(options.high, -exponent);
-  const SymmetricEig<real_t<T>> found = symmetric_eig<real_t<T>>(runtime, MatrixView(a), scaled);
+  const SymmetricEig<real_t<T>> found = solve(MatrixView(a), scaled);
   result.status = found.status;
+  result.norm = std::ldexp(found.norm, exponent);
   result.first = found.first;
   for (const double value : found.values) {
     const double full = std::ldexp(value, exponent);
@@ -89,11 +88,28 @@ HermitianToeplitzEig<T> hermitian_toeplitz_eig(Runtime& runtime, std::span<const
   return result;
 }
 
-template HermitianToeplitzEig<std::complex<float>> hermitian_toeplitz_eig(Runtime&,
-                                                                          std::span<const std::complex<float>>,
-                                                                          const SymmetricEigOptions&);
-template HermitianToeplitzEig<std::complex<double>> hermitian_toeplitz_eig(Runtime&,
-                                                                           std::span<const std::complex<double>>,
-                                                                           const SymmetricEigOptions&);
+}  // namespace
+
+template <class T>
+HermitianToeplitzEig<T> hermitian_toeplitz_eig(Runtime& runtime, std::span<const T> t,
+                                               const SymmetricEigOptions& options) {
+  return by_real_form(t, options, [&](MatrixView<real_t<T>> a, const SymmetricEigOptions& o) {
+    return symmetric_eig<real_t<T>>(runtime, a, o);
+  });
+}
+
+template <class T>
+HermitianToeplitzEig<T> hermitian_toeplitz_eig(Graph& g, std::span<const T> t, const SymmetricEigOptions& options) {
+  return by_real_form(t, options, [&](MatrixView<real_t<T>> a, const SymmetricEigOptions& o) {
+    return symmetric_eig<real_t<T>>(g, a.in_tiles(g.runtime(), eig_tile(g.runtime(), a.cols, o)), o);
+  });
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                        \
+  template HermitianToeplitzEig<T> hermitian_toeplitz_eig(Runtime&, std::span<const T>, const SymmetricEigOptions&); \
+  template HermitianToeplitzEig<T> hermitian_toeplitz_eig(Graph&, std::span<const T>, const SymmetricEigOptions&);
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

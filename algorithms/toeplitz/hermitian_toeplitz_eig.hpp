@@ -15,6 +15,7 @@ struct HermitianToeplitzEig {
   index_t first = 0;           ///< number of eigenvalues below values[0]
   /// Unit eigenvectors, n x values.size(), on request; the largest component of each is real and positive.
   HostMatrix<T> vectors;
+  double norm = 0;  ///< ||T||_2, the largest |eigenvalue|
 };
 
 /// Computes the eigenvalues of a complex Hermitian Toeplitz matrix, and on request its eigenvectors.
@@ -31,5 +32,8 @@ struct HermitianToeplitzEig {
 template <class T>
 HermitianToeplitzEig<T> hermitian_toeplitz_eig(Runtime& runtime, std::span<const T> t,
                                                const SymmetricEigOptions& options = {});
+/// Computes them with the options of a graph.
+template <class T>
+HermitianToeplitzEig<T> hermitian_toeplitz_eig(Graph& g, std::span<const T> t, const SymmetricEigOptions& options = {});
 
 }  // namespace tesela

@@ -83,6 +83,20 @@ TEST_CASE("bench toeplitz times every peer, and their eigenvalues agree") {
     }
 }
 
+TEST_CASE("bench toeplitz compares spectra of Hermitian matrices with heevd") {
+  for (const bool vectors : {false, true})
+    for (const std::string precision : {"c", "z"}) {
+      const TemporaryFolder folder;
+      Words words{"toeplitz", "--n", "1,64", "--peers", "tesela,lapack", "--precision", precision};
+      if (vectors) words.emplace_back("--vectors");
+      const auto report = bench(folder, words);
+      CAPTURE(report.dump());
+      CHECK(report["peers"].size() == 4);
+      REQUIRE(report["checks"].size() == 4);
+      for (const auto& [name, error] : report["checks"].items()) CHECK((error >= 0 && error <= 1));
+    }
+}
+
 TEST_CASE("bench toeplitz-solve times every peer, and their residuals are small") {
   const Words all = ours_and({"lapack-cholesky", "lapack-lu"});
   for (const std::string precision : {"s", "d"}) {

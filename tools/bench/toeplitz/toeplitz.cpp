@@ -5,6 +5,7 @@
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/machine/topology.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -23,7 +24,13 @@ struct ToeplitzBenchOptions : Options {
 template <class T>
 void run(ToeplitzBenchOptions o) {
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
-  if (o.peers.empty()) o.peers = {"tesela", gpu ? "cusolver" : "lapack"};
+  if (o.peers.empty()) o.peers = {"tesela", gpu && !is_complex<T> ? "cusolver" : "lapack"};
+  if constexpr (is_complex<T>) {
+    for (const std::string& peer : o.peers)
+      require(peer == "tesela" || peer == "lapack", "bench toeplitz", "--peers", peer, " has no complex numbers");
+    require(o.settings == cli::SpectrumSettings{}, "bench toeplitz", "--precision", o.common.precision,
+            ": the options of the search have no complex numbers");
+  }
   if (std::any_of(o.peers.begin(), o.peers.end(), [](const auto& p) { return p.starts_with("cusolver"); }))
     require_gpu("toeplitz");
   Runtime runtime(o.runtime());
@@ -45,19 +52,18 @@ void run(ToeplitzBenchOptions o) {
 }
 
 const cli::Command toeplitz_command(
-    cli::Command::Group::bench, "toeplitz", "spectra of symmetric Toeplitz matrices against dense eigensolvers",
-    [](cli::App& app) {
+    cli::Command::Group::bench, "toeplitz",
+    "spectra of symmetric and Hermitian Toeplitz matrices against dense eigensolvers", [](cli::App& app) {
       auto o = std::make_shared<ToeplitzBenchOptions>();
       o->common.repeat = 3;
-      o->add_to(app, "toeplitz");
+      o->add_to(app, "toeplitz", {.complex = true});
       app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
       app.add_flag("--vectors", o->vectors, "eigenvectors too");
       app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
           ->check(cli::one_of(peer_names(cli::spectrum_table<double>())));
       o->settings.add_to(app);
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
     });
 
 }  // namespace

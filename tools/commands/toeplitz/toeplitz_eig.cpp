@@ -4,9 +4,13 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
+#include "tools/checks/eig_error.hpp"
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 #include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
+#include <tesela/algorithms/toeplitz/hermitian_toeplitz_eig.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
 
@@ -18,8 +22,8 @@
 namespace tesela::cli {
 namespace {
 
-/// Beyond this order `eig` compares with no dense solver.
-constexpr index_t largest_dense = 4096;
+/// Beyond these orders `eig` compares with no dense solver: real, and complex ones, which LAPACK does not halve.
+constexpr index_t largest_dense = 4096, largest_complex_dense = 2048;
 
 struct Options {
   CommonOptions common;
@@ -149,6 +153,87 @@ int run_eig(Options o) {
   return report.finish();
 }
 
+/// Reports the errors of a complex matrix's eigenpairs, measured on the dense matrix.
+template <class T>
+void report_hermitian_errors(const Options& o, const SymmetricEigOptions& asked, const HermitianToeplitzEig<T>& s,
+                             const HostMatrix<T>& t, Report& report) {
+  constexpr index_t all_vectors = 2048, sampled = 64;
+  const index_t n = t.rows(), found = std::ssize(s.values);
+  const bool compare = o.check && n <= largest_complex_dense;
+  if (!compare && !asked.vectors) return;
+  const HostMatrix<T> a =
+      filled<T>({n, n}, [&](index_t i, index_t j) { return i >= j ? t(i - j, 0) : conj(t(j - i, 0)); });
+  const EigBounds bounds = eig_bounds<T>(n);
+  const double norm = symmetric_norm(a, s.norm), rounding = std::numeric_limits<double>::denorm_min() / norm;
+  if (found == n)
+    report.check("trace_drift", Measured{trace_drift(a, s.values, norm), trace_bound(bounds, n) + rounding});
+  if (compare) {
+    const std::vector<double> right = reference_eigenvalues(a);
+    report.check("max_error", Measured{eigenvalue_error(s.values, right, s.first, norm), bounds.value + rounding});
+    // Values within the bound of an end may be on either side.
+    const double near = bounds.value * norm;
+    const auto least = std::ranges::count_if(right,
+                                             [&](double x) { return x >= asked.low + near && x < asked.high - near; }),
+               most = std::ranges::count_if(right,
+                                            [&](double x) { return x >= asked.low - near && x < asked.high + near; });
+    if (!asked.positions)
+      report.check_count("miscounted", static_cast<double>(std::max({index_t{0}, least - found, found - most})), 0);
+  }
+  if (!asked.vectors) return;
+  const index_t some = n > all_vectors ? std::min(sampled, found) : found;
+  if (some < found) report.check("sampled_vectors", static_cast<double>(some));
+  const EigError error = eig_error(a, s.values, s.vectors, norm, some, o.common.seed);
+  report.check("max_residual", Measured{error.residual, bounds.value + rounding});
+  report.check("orthogonality", Measured{error.orthogonality, bounds.orthogonality});
+}
+
+/// Solves a complex Hermitian problem.
+template <class T>
+int run_hermitian(Options o) {
+  Report report("toeplitz eig", o.common);
+  o.input.resolve(2000);
+  const index_t n = o.input.n, some = std::max(o.smallest, o.largest);
+  require(n >= 1, "toeplitz eig", "--n", "a matrix of order 0 has no eigenvalues");
+  require(some <= n, "toeplitz eig", o.smallest > 0 ? "--smallest" : "--largest",
+          fmt::format("{} eigenvalues of a matrix of order {}", some, n));
+  require(o.settings == SpectrumSettings{}, "toeplitz eig", "--precision", o.common.precision,
+          ": the options of the search have no complex numbers");
+  require_holds_numbers("toeplitz eig", o.common, {{"--out-vectors", &o.vectors_out}});
+  SymmetricEigOptions options;
+  options.vectors = o.vectors || !o.vectors_out.empty();
+  if (some > 0) options.positions = o.smallest > 0 ? IndexRange{0, some} : IndexRange{n - some, n};
+  if (!o.range.empty()) std::tie(options.low, options.high) = parse_range("toeplitz eig", o.range);
+  const auto order = static_cast<double>(n), columns = static_cast<double>(some > 0 ? some : n);
+  require_memory("toeplitz eig", "dense matrices and the eigenvectors",
+                 order * (4 * order + (options.vectors ? 4 * columns : 0)) * sizeof(T));
+  report.problem() = o.input.describe(o.common.seed);
+  report.problem().update({{"vectors", options.vectors}, {"precision", o.common.precision}, {"method", "dense"}});
+  if (!o.range.empty()) report.problem()["range"] = o.range;
+
+  const HostMatrix<T> t = o.input.load<T>(o.common.seed);
+  require(t(0, 0).imag() == 0, "toeplitz eig", "--t", o.input.t, ": t(0) has the imaginary part ", t(0, 0).imag(),
+          "; the matrix must be Hermitian");
+  HermitianToeplitzEig<T> s;
+  {
+    Runtime runtime(o.common.runtime());
+    const std::span<const T> column(t.data(), static_cast<std::size_t>(n));
+    run_timed(o.common, runtime, report,
+              {{}, [&](Graph& g, bool) { return s = hermitian_toeplitz_eig<T>(g, column, options), 0.0; }});
+  }
+  if (!s.status.ok()) {
+    report.fail(to_string(s.status));
+    return report.finish();
+  }
+  report.check("found", static_cast<double>(s.values.size()));
+  if (o.range.empty()) report.check("expected", columns);
+  report_hermitian_errors(o, options, s, t, report);
+  HostMatrix<real_t<T>> values(std::ssize(s.values), 1);
+  std::ranges::transform(s.values, values.data(), [](double value) { return static_cast<real_t<T>>(value); });
+  write_matrices(report,
+                 {{"eigenvalues", o.out, values, OneColumn::vector}, {"eigenvectors", o.vectors_out, s.vectors}});
+  return report.finish();
+}
+
 const Command eig_command(
     Command::Group::toeplitz, "eig", "all eigenvalues, provably all, and eigenvectors", [](App& app) {
       auto o = std::make_shared<Options>();
@@ -162,17 +247,24 @@ const Command eig_command(
           ->excludes(range)
           ->excludes(smallest);
       o->settings.add_to(app);
-      app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd (done up to n = 4096)");
+      app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd (done up to n = 4096, complex 2048)");
       add_output(app, Output::matrix, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx, .npy, .csv or .txt)");
       add_output(app, Output::matrix, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
-      o->common.add_to(app);
+      o->common.add_to(app, {.complex = true});
       app.footer(
           "The spectrum is cut into intervals by counting eigenvalues (inertia); each interval's are found by two-way\n"
-          "Lanczos on the inverse, until there are as many as were counted. On cores small spectra are LAPACK's. "
-          "Examples:\n"
+          "Lanczos on the inverse, until there are as many as were counted. On cores small spectra are LAPACK's.\n"
+          "A complex Hermitian matrix is solved as a dense real one of the same order. Examples:\n"
           "  tesela toeplitz eig --n 2000 --seed 1 --json -\n"
           "  tesela toeplitz eig --n 4096 --random kms:0.9 --smallest 20 --vectors --out-vectors x.npy");
-      return std::function<int()>([o] { return run_in_precision(*o, run_eig<float>, run_eig<double>); });
+      return std::function<int()>([o] {
+        return run_for_number_type(*o, []<class T>(Options& options) {
+          if constexpr (is_complex<T>)
+            return run_hermitian<T>(options);
+          else
+            return run_eig<T>(options);
+        });
+      });
     });
 
 }  // namespace

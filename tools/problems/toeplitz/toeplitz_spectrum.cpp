@@ -1,8 +1,10 @@
 #include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
 
 #include "tools/app/numbers.hpp"
+#include "tools/checks/eig_error.hpp"
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 #include "tools/peers/cusolver_eig.hpp"
+#include <tesela/algorithms/toeplitz/hermitian_toeplitz_eig.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
@@ -96,6 +98,28 @@ Solver<Spectrum<T>> by_graph(const SpectrumProblem<T>& p, SpectrumMethod method)
           [found] { return *found; }};
 }
 
+/// Solves a complex problem.
+template <class T>
+Solver<Spectrum<T>> by_real_form(const SpectrumProblem<T>& p) {
+  const auto found = std::make_shared<HermitianToeplitzEig<T>>();
+  const auto run = [&p, found](Graph* g) {
+    *found = hermitian_toeplitz_eig<T>(*g, {p.t.data(), static_cast<std::size_t>(p.t.rows())},
+                                       {.vectors = p.options.vectors});
+  };
+  return {[found] { *found = {}; },
+          run,
+          {},
+          [&p, found] {
+            Spectrum<T> s;
+            s.values = found->values;
+            const HostMatrix<T>& x = found->vectors;
+            if (!p.options.vectors) return s;
+            s.vectors.emplace(*p.runtime, x.rows(), x.cols(), TileShape{x.rows(), std::min<index_t>(x.cols(), 256)});
+            s.vectors->copy_from(x.data(), x.ld());
+            return s;
+          }};
+}
+
 template <class T>
 HostMatrix<T> half(const HostMatrix<T>& t, int part) {
   const index_t rows = cauchy_rows(t.rows(), part);
@@ -108,7 +132,7 @@ template <class T>
 HostMatrix<T> dense(const HostMatrix<T>& t) {
   HostMatrix<T> a(t.rows(), t.rows());
   for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i) a(i, j) = t(std::abs(i - j), 0);
+    for (index_t i = 0; i < a.rows(); ++i) a(i, j) = i >= j ? t(i - j, 0) : conj(t(j - i, 0));
   return a;
 }
 
@@ -116,7 +140,7 @@ HostMatrix<T> dense(const HostMatrix<T>& t) {
 /// computes its eigenvalues.
 template <class T, class Load, class Solve>
 Solver<Spectrum<T>> by_library(const SpectrumProblem<T>& p, bool halves, const Load& load, const Solve& solve) {
-  const auto w = std::make_shared<std::vector<T>>(static_cast<std::size_t>(p.t.rows()));
+  const auto w = std::make_shared<std::vector<real_t<T>>>(static_cast<std::size_t>(p.t.rows()));
   const auto prepare = [halves, load] {
     for (std::size_t part = 0; part < (halves ? 2 : 1); ++part) load(part);
   };
@@ -136,9 +160,11 @@ template <class T>
 Solver<Spectrum<T>> by_lapack(const SpectrumProblem<T>& p, bool halves) {
   const auto parts = std::make_shared<std::array<HostMatrix<T>, 2>>();
   const auto load = [&p, halves, parts](std::size_t part) {
-    (*parts)[part] = halves ? half(p.t, static_cast<int>(part)) : dense(p.t);
+    if constexpr (!is_complex<T>)
+      if (halves) return static_cast<void>((*parts)[part] = half(p.t, static_cast<int>(part)));
+    (*parts)[part] = dense(p.t);
   };
-  return by_library(p, halves, load, [parts, vectors = p.options.vectors](std::size_t part, T* w) {
+  return by_library(p, halves, load, [parts, vectors = p.options.vectors](std::size_t part, real_t<T>* w) {
     HostMatrix<T>& a = (*parts)[part];
     lapack::syevd(a.rows(), a.data(), a.ld(), w, vectors);
   });
@@ -159,6 +185,13 @@ Solver<Spectrum<T>> by_cusolver(const SpectrumProblem<T>& p, bool halves) {
   return by_library(p, halves, load, [parts](std::size_t part, T* w) { (*parts)[part]->solve(w); });
 }
 
+/// Throws WrongResult for eigenvectors with errors beyond these bounds.
+void require_vectors(double residual, double residual_bound, double overlap, double overlap_bound) {
+  if (!(residual <= residual_bound) || !(overlap <= overlap_bound))
+    throw bench::WrongResult(fmt::format(
+        "bench toeplitz: eigenvectors with a residual of {:.2e} and overlaps of {:.2e}", residual, overlap));
+}
+
 /// Checks vectors from the middle of the spectrum, a few tiles of them.
 template <class T>
 void check_neighbours(const HostMatrix<T>& t, const Spectrum<T>& s) {
@@ -169,24 +202,28 @@ void check_neighbours(const HostMatrix<T>& t, const Spectrum<T>& s) {
   HostMatrix<T> x(v.m(), some.n());
   some.copy_to(x.data(), x.ld());
   const auto first = static_cast<std::size_t>(from * nb), count = static_cast<std::size_t>(some.n());
-  const double norm = toeplitz_norm_estimate(t.rows(), t.data(), s.values);
-  const ToeplitzSpectrumError error =
-      toeplitz_spectrum_error(t.rows(), t.data(), std::span<const double>(s.values).subspan(first, count),
-                              std::span<const signed char>(s.symmetry).subspan(first, count), x.data(), norm);
-  const double bound = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  if (!(error.residual <= bound) || !(error.orthogonality <= 1e3 * bound))
-    throw bench::WrongResult(
-        fmt::format("bench toeplitz: eigenvectors with a residual of {:.2e} and overlaps of {:.2e}", error.residual,
-                    error.orthogonality));
+  if constexpr (is_complex<T>) {
+    const HostMatrix<T> a = dense(t);
+    const std::vector<double> values(s.values.begin() + static_cast<std::ptrdiff_t>(first),
+                                     s.values.begin() + static_cast<std::ptrdiff_t>(first + count));
+    const double norm = symmetric_norm(a, std::max(std::abs(s.values.front()), std::abs(s.values.back())));
+    const EigError error = eig_error(a, values, x, norm, some.n(), 1);
+    const EigBounds bounds = eig_bounds<T>(t.rows());
+    return require_vectors(error.residual, bounds.value, error.orthogonality, bounds.orthogonality);
+  } else {
+    const double norm = toeplitz_norm_estimate(t.rows(), t.data(), s.values);
+    const ToeplitzSpectrumError error =
+        toeplitz_spectrum_error(t.rows(), t.data(), std::span<const double>(s.values).subspan(first, count),
+                                std::span<const signed char>(s.symmetry).subspan(first, count), x.data(), norm);
+    const double bound = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    require_vectors(error.residual, bound, error.orthogonality, 1e3 * bound);
+  }
 }
 
-}  // namespace
-
+/// Adds the rows for real numbers.
 template <class T>
-std::vector<Method<SpectrumProblem<T>, Spectrum<T>>> spectrum_table() {
-  using Row = Method<SpectrumProblem<T>, Spectrum<T>>;
-  using Place = typename Row::Place;
-  std::vector<Row> rows;
+void add_real_rows(std::vector<Method<SpectrumProblem<T>, Spectrum<T>>>& rows) {
+  using Place = typename Method<SpectrumProblem<T>, Spectrum<T>>::Place;
   for (const auto& method : spectrum_methods())
     rows.push_back({method.name, method.about, Place::graph,
                     [which = method.value](SpectrumProblem<T>& p) { return by_graph(p, which); }});
@@ -196,6 +233,23 @@ std::vector<Method<SpectrumProblem<T>, Spectrum<T>>> spectrum_table() {
   for (const bool halves : {false, true})
     add_cusolver(rows, halves ? "cusolver-halves" : "cusolver", "the library's syevd on a GPU",
                  [halves](auto& p) { return by_cusolver(p, halves); });
+}
+
+}  // namespace
+
+template <class T>
+std::vector<Method<SpectrumProblem<T>, Spectrum<T>>> spectrum_table() {
+  using Row = Method<SpectrumProblem<T>, Spectrum<T>>;
+  using Place = typename Row::Place;
+  std::vector<Row> rows;
+  if constexpr (is_complex<T>) {
+    rows.push_back({"auto", "a real matrix of the same order, as a dense one", Place::graph,
+                    [](SpectrumProblem<T>& p) { return by_real_form(p); }});
+    rows.push_back(
+        {"lapack", "the library's heevd", Place::cores, [](SpectrumProblem<T>& p) { return by_lapack(p, false); }});
+  } else {
+    add_real_rows(rows);
+  }
   return rows;
 }
 
@@ -208,9 +262,9 @@ double check_peer(const std::string& peer, SpectrumProblem<T>& problem, const Sp
     throw bench::WrongResult(fmt::format("bench toeplitz: {}: {} of {} eigenvalues", peer, values.size(), n));
   double trace = 0, squares = 0, sum = 0, sum_squares = 0, largest = 0, error = 0;
   for (index_t k = 0; k < n; ++k) {
-    const auto v = static_cast<double>(t(k, 0));
-    trace += k == 0 ? static_cast<double>(n) * v : 0;
-    squares += (k == 0 ? 1 : 2) * static_cast<double>(n - k) * v * v;
+    const with_parts<T, double> v(t(k, 0));
+    trace += k == 0 ? static_cast<double>(n) * real_part(v) : 0;
+    squares += (k == 0 ? 1 : 2) * static_cast<double>(n - k) * std::norm(v);
   }
   for (const double value : values) {
     if (!std::isfinite(value)) throw bench::WrongResult(fmt::format("bench toeplitz: {}: {}", peer, value));
@@ -223,7 +277,7 @@ double check_peer(const std::string& peer, SpectrumProblem<T>& problem, const Sp
     error = std::max(error, std::abs(values[i] - problem.agreed[i]) / largest);
   const double count = static_cast<double>(n);
   error = std::max({error, std::abs(sum - trace) / (count * largest), std::abs(sum_squares - squares) / squares});
-  const double bound = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double bound = 1e4 * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   if (!(error <= bound)) throw bench::WrongResult(fmt::format("bench toeplitz: {}: error {:.2e}", peer, error));
   if (found.vectors) check_neighbours(t, found);
   return error / bound;
@@ -234,6 +288,8 @@ double check_peer(const std::string& peer, SpectrumProblem<T>& problem, const Sp
   template double check_peer(const std::string&, SpectrumProblem<T>&, const Spectrum<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

@@ -18,11 +18,12 @@ struct SpectrumSettings {
   std::string shift, start, solver, counter, divided;
 
   void add_to(App& app);
+  bool operator==(const SpectrumSettings&) const = default;
   /// Returns the preset with the options applied.
   SpectrumOptions options(std::uint64_t seed) const;
 };
 
-/// All eigenvalues of a symmetric Toeplitz matrix, and its eigenvectors on request.
+/// All eigenvalues of a symmetric or Hermitian Toeplitz matrix, and its eigenvectors on request.
 template <class T>
 struct SpectrumProblem {
   HostMatrix<T> t;  ///< n x 1
@@ -32,7 +33,8 @@ struct SpectrumProblem {
 };
 
 /// Returns the methods: spectrum_methods(), and dense eigensolvers of LAPACK and cuSOLVER for T or, "NAME-halves", for
-/// its symmetric and its skew half. The result of a library has values only.
+/// its symmetric and its skew half; for complex numbers `auto` and LAPACK for T. The result of a library has values
+/// only.
 template <class T>
 std::vector<Method<SpectrumProblem<T>, Spectrum<T>>> spectrum_table();
 
