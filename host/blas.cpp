@@ -172,7 +172,7 @@ void trsm_right(index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb
 
 template <class T>
 void solve_unit_lower_right(index_t m, index_t n, const T* l, index_t ldl, T* b, index_t ldb) {
-  solve<T>(CblasRight, CblasLower, CblasTrans, CblasUnit, m, n, l, ldl, b, ldb);
+  solve<T>(CblasRight, CblasLower, to_cblas(adjoint<T>), CblasUnit, m, n, l, ldl, b, ldb);
 }
 
 template <class T>
@@ -193,19 +193,16 @@ void herk(index_t n, index_t k, real_t<T> alpha, const T* a, index_t lda, T* c, 
   template bool must_divide(index_t, const T*, index_t);                                                          \
   template void trsm(Op, index_t, index_t, const T*, index_t, T*, index_t);                                       \
   template void solve_unit_lower(Op, index_t, index_t, const T*, index_t, T*, index_t);                           \
+  template void solve_unit_lower_right(index_t, index_t, const T*, index_t, T*, index_t);                         \
   template void trsm_right(index_t, index_t, const T*, index_t, T*, index_t);                                     \
   template real_t<T> nrm2(index_t, const T*);                                                                     \
   template void herk(index_t, index_t, real_t<T>, const T*, index_t, T*, index_t);                                \
   template void symm(index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t);                  \
   template void syr2k(index_t, index_t, real_t<T>, const T*, index_t, const T*, index_t, T*, index_t);
-#define TESELA_INSTANTIATE_REAL(T) \
-  TESELA_INSTANTIATE(T)            \
-  template void solve_unit_lower_right(index_t, index_t, const T*, index_t, T*, index_t);
-TESELA_INSTANTIATE_REAL(float)
-TESELA_INSTANTIATE_REAL(double)
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE_REAL
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::blas

@@ -3,7 +3,7 @@
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
-// T is float, double, std::complex<float> or std::complex<double>, except for solve_unit_lower_right, which is real.
+// T is float, double, std::complex<float> or std::complex<double>.
 
 namespace tesela::blas {
 
@@ -75,7 +75,7 @@ void trsm_right(index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb
 template <class T>
 void solve_unit_lower(Op op, index_t m, index_t n, const T* l, index_t ldl, T* b, index_t ldb);
 
-/// Solves B = B L^-T, L unit lower triangular, n x n; B is m x n (BLAS trsm).
+/// Solves B = B L^-H, L unit lower triangular, n x n; B is m x n (BLAS trsm).
 template <class T>
 void solve_unit_lower_right(index_t m, index_t n, const T* l, index_t ldl, T* b, index_t ldb);
 

@@ -6,13 +6,14 @@
 
 namespace tesela::c {
 
-/// Counts the eigenvalues of a symmetric matrix below sigma, from the pivots of A - sigma I, without a reduction.
+/// Counts the eigenvalues of a symmetric or Hermitian matrix below sigma, from the pivots of A - sigma I, without a
+/// reduction.
 ///
 /// uplo         'L' only: the lower triangle is read; A is not changed.
 /// uncertainty  the count is exact for a matrix at most this far from A (2-norm). It is infinite if the factorization
 ///              broke down: change sigma slightly.
 /// info         j > 0: column j is not finite.
-template <class T>
+template <Number T>
 Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sigma, index_t* below,
                        double* uncertainty) {
   require_triangle("uplo", uplo, 'L');
@@ -39,10 +40,10 @@ namespace tesela::python {
 namespace {
 
 nb::tuple inertia(const ArrayLike& a_given, double sigma, Flag lower) {
-  const Argument given("a", a_given);
+  const Argument given("a", a_given, Numbers::complex_too);
   given.require_square();
   const Argument a = lower ? given : given.transposed();
-  return in_precision({&a}, [&]<class T>(T) {
+  return in_number_type({&a}, [&]<class T>(T) {
     const SymmetricInertia found = with_workers([&](const c::Session& session) {
       return symmetric_inertia<T>(session.runtime(), Columns<T>(session, a), sigma);
     });
@@ -55,7 +56,7 @@ nb::tuple inertia(const ArrayLike& a_given, double sigma, Flag lower) {
 
 const Part part([](nb::module_& m) {
   m.def("symmetric_inertia", inertia, "a"_a, "sigma"_a = 0.0, nb::kw_only(), "lower"_a = true,
-        R"(Count the eigenvalues of a symmetric matrix below sigma, without computing any.
+        R"(Count the eigenvalues of a symmetric or Hermitian matrix below sigma, without computing any.
 
 Returns
 -------

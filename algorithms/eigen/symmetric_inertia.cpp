@@ -1,6 +1,7 @@
 #include <tesela/algorithms/eigen/internal/count_pivots.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
+#include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
@@ -22,12 +23,17 @@ SymmetricInertia symmetric_inertia(Graph& g, const TileMatrix<T>& A, double sigm
           "; it must be square, in square tiles");
   require(std::isfinite(sigma), "symmetric_inertia", "sigma", shortest(sigma));
   return detail::count_pivots<T>(g, n, nb, [&](const TileMatrix<T>& S, index_t i, index_t j, const Priority& priority) {
-    g.insert<kernels::ShiftedCopy<T>>(priority, {i == j ? static_cast<T>(sigma) : T(0)}, A(i, j), S(i, j));
+    g.insert<kernels::ShiftedCopy<T>>(priority, {i == j ? static_cast<real_t<T>>(sigma) : real_t<T>(0)}, A(i, j),
+                                      S(i, j));
   });
 }
 
 template <class T>
 SymmetricInertia symmetric_inertia(Runtime& runtime, MatrixView<const T> a, double sigma) {
+  if constexpr (is_complex<T>) {
+    const MatrixView<T> whole(const_cast<T*>(a.data), a.shape(), a.ld, a.device);  // which is only read
+    detail::require_real("symmetric_inertia", detail::diagonal_of(whole));
+  }
   const index_t edge = inertia_tile(runtime);
   const auto A = a.in_tiles(runtime, {edge, edge});
   Graph g(runtime);
@@ -73,13 +79,15 @@ InertiaCount count_below(std::span<const double> values, double end, double accu
   return {least.value_or(0), most.value_or(std::ssize(values)), most.has_value()};
 }
 
-template SymmetricInertia symmetric_inertia(Graph&, const TileMatrix<float>&, double);
-template SymmetricInertia symmetric_inertia(Graph&, const TileMatrix<double>&, double);
-template SymmetricInertia symmetric_inertia(Runtime&, MatrixView<const float>, double);
-template SymmetricInertia symmetric_inertia(Runtime&, MatrixView<const double>, double);
-template Certificate certify_spectrum(Graph&, const TileMatrix<float>&, std::span<const double>, double, index_t,
-                                      std::uint64_t);
-template Certificate certify_spectrum(Graph&, const TileMatrix<double>&, std::span<const double>, double, index_t,
-                                      std::uint64_t);
+#define TESELA_INSTANTIATE(T)                                                                                   \
+  template SymmetricInertia symmetric_inertia(Graph&, const TileMatrix<T>&, double);                            \
+  template SymmetricInertia symmetric_inertia(Runtime&, MatrixView<const T>, double);                           \
+  template Certificate certify_spectrum(Graph&, const TileMatrix<T>&, std::span<const double>, double, index_t, \
+                                        std::uint64_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

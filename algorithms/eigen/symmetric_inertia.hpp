@@ -14,22 +14,26 @@ namespace tesela {
 struct SymmetricInertia {
   index_t below = 0;
   /// The count is exact for a matrix at most this far (2-norm) from A - sigma I: n eps times the growth in the
-  /// factorization. Rounding errors are usually much smaller. Infinite if the factorization broke down.
+  /// factorization, 2 sqrt 2 times that for complex numbers. Rounding errors are usually much smaller. Infinite if the
+  /// factorization broke down.
   double uncertainty = 0;
   Status status =
       {};  ///< of a matrix in memory; 1 + j: column j is the first that is not finite, and there is no count
 };
 
-/// Counts the negative pivots of A - sigma I = L D L^T (Sylvester's law of inertia), without pivoting. The count is
-/// independent of reductions and eigenvectors, so that it can certify a spectrum.
+/// Counts the negative pivots of A - sigma I = L D L^H (Sylvester's law of inertia), without pivoting, for a symmetric
+/// or Hermitian A. The count is independent of reductions and eigenvectors, so that it can certify a spectrum. Complex
+/// numbers only on cores.
 ///
-/// A       n x n in square tiles; the lower triangle is read. Needs n^2 numbers of memory and n^3 / 3 flops.
+/// A       n x n in square tiles; the lower triangle is read, and the real parts of the diagonal. Needs n^2 numbers of
+///         memory and n^3 / 3 flops.
 /// Throws  ArgumentError for other shapes and a sigma that is not finite.
 /// Waits   for the graph.
 template <class T>
 SymmetricInertia symmetric_inertia(Graph& g, const TileMatrix<T>& A, double sigma);
 
-/// Counts for a matrix in memory, on the host or on one device: chooses the tiles, and waits.
+/// Counts for a matrix in memory, on the host or on one device: chooses the tiles, and waits. Throws ArgumentError if a
+/// diagonal element is not real.
 template <class T>
 SymmetricInertia symmetric_inertia(Runtime& runtime, MatrixView<const T> a, double sigma);
 

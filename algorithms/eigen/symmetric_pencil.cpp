@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace tesela {
 
@@ -16,10 +17,11 @@ using namespace kernels;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+/// The relative error of a product and a sum: a complex product has 2 sqrt 2 times the error of a real one.
 template <class T>
-constexpr auto epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double epsilon = (is_complex<T> ? 2 * std::numbers::sqrt2 : 1) * std::numeric_limits<real_t<T>>::epsilon();
 
-/// Returns ||A 2^-exponent||_F of a symmetric matrix from its lower triangle.
+/// Returns ||A 2^-exponent||_F of a symmetric or Hermitian matrix from its lower triangle.
 template <class T>
 double frobenius(const TileMatrix<T>& A, int exponent) {
   double squares = 0;
@@ -28,8 +30,8 @@ double frobenius(const TileMatrix<T>& A, int exponent) {
       const auto a = A(I, J).read();
       for (index_t j = 0; j < a.cols; ++j)
         for (index_t i = I == J ? j : 0; i < a.rows; ++i) {
-          const double x = std::ldexp(static_cast<double>(a(i, j)), -exponent);
-          squares += (I == J && i == j ? 1 : 2) * x * x;
+          const auto x = times_power_of_two(with_parts<T, double>(a(i, j)), -exponent);
+          squares += (I == J && i == j ? 1 : 2) * std::norm(x);
         }
     }
   return std::sqrt(squares);
@@ -39,14 +41,16 @@ double frobenius(const TileMatrix<T>& A, int exponent) {
 template <class T>
 TileMatrix<T> whole(Graph& g, const TileMatrix<T>& A, int exponent) {
   const TileMatrix<T> F(g.runtime(), A.n(), A.n(), A.tile_shape(), "F");
+  const Priority where = workers_for<T>(g.runtime()).gpus > 0 ? on_gpu : Priority{};
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = j; i < A.nt(); ++i) {
-      g.insert<Lacpy<T>>(on_gpu, {}, A(i, j), F(i, j));
-      if (exponent != 0) g.insert<ScalePowerOfTwo<T>>(on_gpu, {-exponent}, F(i, j));
+      g.insert<Lacpy<T>>(where, {}, A(i, j), F(i, j));
+      if (exponent != 0) g.insert<ScalePowerOfTwo<T>>(where, {-exponent}, F(i, j));
       if (i == j)
-        g.insert<MirrorTile<T>>(on_gpu, {}, F(i, i));
+        g.insert<MirrorTile<T>>(where, {}, F(i, i));
       else
-        g.insert<Transpose<T>>(on_gpu, {}, F(i, j), F(j, i));
+        g.insert<CopyBlock<T, Out>>(where, {.rows = F(j, i).rows(), .columns = F(j, i).cols(), .op = adjoint<T>},
+                                    F(i, j), F(j, i));
     }
   return F;
 }
@@ -66,9 +70,9 @@ TileMatrix<T> between(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B) 
 template <class T>
 double least_eigenvalue(Graph& g, const TileMatrix<T>& B, double norm) {
   double proved = 0;
-  for (int few = 0, many = std::numeric_limits<T>::digits + 1; few < many;) {
+  for (int few = 0, many = std::numeric_limits<real_t<T>>::digits + 1; few < many;) {
     const int halvings = (few + many) / 2;
-    const auto tau = static_cast<double>(static_cast<T>(std::ldexp(norm, -halvings)));
+    const auto tau = static_cast<double>(static_cast<real_t<T>>(std::ldexp(norm, -halvings)));
     const SymmetricInertia inertia = symmetric_inertia(g, B, tau);
     if (inertia.below == 0 && inertia.uncertainty < tau / 2) {
       proved = tau - inertia.uncertainty;
@@ -113,13 +117,14 @@ SymmetricInertia SymmetricPencil<T>::inertia(Graph& g, double sigma) const {
   const double wanted = std::ldexp(sigma, -exponent_);
   if (std::isinf(sigma) || (least_ > 0 && std::abs(wanted) > bound_)) return {sigma < 0 ? 0 : m_.n(), 0};
   if (!(least_ > 0)) return {0, m_.n() > 0 ? infinity : 0};
-  const auto shift = static_cast<T>(wanted);
+  const auto shift = static_cast<real_t<T>>(wanted);
   SymmetricInertia found = detail::count_pivots<T>(
       g, m_.n(), m_.tile_shape().nb, [&](const TileMatrix<T>& S, index_t i, index_t j, const Priority& priority) {
         g.insert<ShiftedPair<T>>(priority, {shift}, m_(i, j), b_(i, j), S(i, j));
       });
   // An error E of M changes a value by at most ||E|| / (least eigenvalue of B).
-  const double lost = static_cast<double>(m_.n()) * static_cast<double>(std::numeric_limits<T>::min()),  // underflow
+  const double lost = static_cast<double>(m_.n()) *
+                      static_cast<double>(std::numeric_limits<real_t<T>>::min()),  // underflow
       moved = (found.uncertainty + m_error_ + lost) / least_ + std::abs(wanted - static_cast<double>(shift));
   found.uncertainty = std::ldexp(moved, exponent_);
   return found;
@@ -143,6 +148,8 @@ Certificate certify_spectrum(Graph& g, const SymmetricPencil<T>& pencil, std::sp
                                         std::uint64_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

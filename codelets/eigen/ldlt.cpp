@@ -8,15 +8,21 @@
 namespace tesela::kernels {
 namespace {
 
-/// Replaces W (m x n) by L = W D^-1 and adds w^2 / |d| to `mass`; the diagonal of `d` (leading dimension ldd) is D.
+/// Returns |x| in double precision.
+template <class T>
+double magnitude(T x) {
+  return std::abs(with_parts<T, double>(x));
+}
+
+/// Replaces W (m x n) by L = W D^-1 and adds |w|^2 / |d| to `mass`; the diagonal of `d` (leading dimension ldd) is D.
 template <class T>
 void divide(index_t m, index_t n, const T* d, index_t ldd, T* w, index_t ldw, double* mass) {
   for (index_t j = 0; j < n; ++j) {
-    const T pivot = d[j + j * ldd];
+    const real_t<T> pivot = real_part(d[j + j * ldd]);
     for (index_t i = 0; i < m; ++i) {
       const T above = w[i + j * ldw];
       w[i + j * ldw] = above / pivot;
-      mass[i] += std::abs(static_cast<double>(above) * static_cast<double>(w[i + j * ldw]));
+      mass[i] += magnitude(above) * magnitude(w[i + j * ldw]);
     }
   }
 }
@@ -27,10 +33,11 @@ void factor(index_t n, T* a, index_t lda, double* mass, T* work) {
   if (n <= 24) {
     for (index_t k = 0; k < n; ++k) {
       T* const column = a + k * lda;
-      mass[k] += std::abs(static_cast<double>(column[k]));
+      const real_t<T> pivot = real_part(column[k]);
+      mass[k] += magnitude(column[k]);
       for (index_t j = k + 1; j < n; ++j) {
-        const T multiple = column[j] / column[k];
-        for (index_t i = j; i < n; ++i) a[i + j * lda] -= column[i] * multiple;
+        const T multiple = conj(column[j]) / pivot;
+        for (index_t i = j; i < n; ++i) a[i + j * lda] -= times(column[i], multiple);
       }
       divide(n - k - 1, index_t{1}, column + k, lda, column + k + 1, lda, mass + k + 1);
     }
@@ -42,7 +49,7 @@ void factor(index_t n, T* a, index_t lda, double* mass, T* work) {
   blas::solve_unit_lower_right<T>(n2, n1, a, lda, below, lda);
   for (index_t j = 0; j < n1; ++j) std::copy_n(below + j * lda, n2, work + j * n2);
   divide(n2, n1, a, lda, below, lda, mass + n1);
-  blas::gemm<T>(Op::none, Op::transpose, n2, n2, n1, -1, work, n2, below, lda, 1, corner, lda);
+  blas::gemm<T>(Op::none, adjoint<T>, n2, n2, n1, -1, work, n2, below, lda, 1, corner, lda);
   factor(n2, corner, lda, mass + n1, work);
 }
 
@@ -58,7 +65,12 @@ void ShiftedCopy<T>::cpu(const Args& args, In<T> a, Out<T> b) {
 template <class T>
 void ShiftedPair<T>::cpu(const Args& args, In<T> a, In<T> b, Out<T> s) {
   for (index_t j = 0; j < s.cols; ++j)
-    for (index_t i = 0; i < s.rows; ++i) s(i, j) = std::fma(-args.sigma, b(i, j), a(i, j));
+    for (index_t i = 0; i < s.rows; ++i)
+      if constexpr (is_complex<T>)
+        s(i, j) = T(std::fma(-args.sigma, b(i, j).real(), a(i, j).real()),
+                    std::fma(-args.sigma, b(i, j).imag(), a(i, j).imag()));
+      else
+        s(i, j) = std::fma(-args.sigma, b(i, j), a(i, j));
 }
 
 template <class T>
@@ -69,7 +81,7 @@ void Ldlt<T>::cpu(const Args&, InOut<T> a, InOut<double> mass, Out<double> negat
   for (index_t j = 1; j < n; ++j) std::fill_n(&a(0, j), j, T(0));
   factor(n, a.data, a.ld, mass.data, work.data());
   index_t below = 0;
-  for (index_t j = 0; j < n; ++j) below += a(j, j) < 0 ? 1 : 0;
+  for (index_t j = 0; j < n; ++j) below += real_part(a(j, j)) < 0 ? 1 : 0;
   negative(0, 0) = static_cast<double>(below);
 }
 
@@ -81,13 +93,15 @@ void LdltPanel<T>::cpu(const Args&, In<T> diagonal, InOut<T> a, Out<T> w, InOut<
   divide(m, n, diagonal.data, diagonal.ld, a.data, a.ld, mass.data);
 }
 
-template struct ShiftedCopy<float>;
-template struct ShiftedCopy<double>;
-template struct ShiftedPair<float>;
-template struct ShiftedPair<double>;
-template struct Ldlt<float>;
-template struct Ldlt<double>;
-template struct LdltPanel<float>;
-template struct LdltPanel<double>;
+#define TESELA_INSTANTIATE(T)     \
+  template struct ShiftedCopy<T>; \
+  template struct ShiftedPair<T>; \
+  template struct Ldlt<T>;        \
+  template struct LdltPanel<T>;
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

@@ -229,6 +229,12 @@ TEMPLATE_TEST_CASE("C: Hermitian eigenproblems and complex tridiagonal systems",
   Padded<T> identity(n, n, T(0));
   for (index_t i = 0; i < n; ++i) identity(i, i) = 1;
   CHECK(apart(product('C', vectors, vectors), identity, n) <= rounding<T>);
+  std::int64_t below = -1;
+  double uncertainty = -1;
+  const double middle = static_cast<double>(w[59] + w[60]) / 2;
+  CHECK_OK(either<T>(tesela_csymmetric_inertia, tesela_zsymmetric_inertia)('L', n, a.data(), a.ld, middle, &below,
+                                                                           &uncertainty));
+  CHECK((below == 60 && uncertainty > 0));
   std::int64_t found = 0;
   auto copy = a;
   CHECK_OK(either<T>(tesela_cheevr, tesela_zheevr)('N', 'I', 'L', n, copy.data(), copy.ld, Real(0), Real(0), 3, 5,

@@ -31,7 +31,8 @@ TileMatrix<T> tiles(HostMatrix<T>& a, index_t nb) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[gpu]", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const char* kind : {"uniform", "normal", "arithmetic", "wilkinson", "laplacian", "exchange"})
     for (const index_t n : {1, 2, 25, 64, 131})
@@ -41,7 +42,7 @@ TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[g
         const double norm = std::max(std::abs(p.values.front()), std::abs(p.values.back()));
         for (const double at : {-1.5, -0.313, 0.0171, 0.5003, 1.5}) {
           CAPTURE(kind, n, nb, at);
-          const auto sigma = static_cast<double>(static_cast<T>(at * norm));
+          const auto sigma = static_cast<double>(static_cast<real_t<T>>(at * norm));
           Graph g(runtime());
           const SymmetricInertia inertia = symmetric_inertia(g, A, sigma);
           const auto below = [&](double limit) {
@@ -52,12 +53,13 @@ TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[g
           // The bound must be small enough to reject wrong counts.
           if (std::abs(at) == 1.5)
             CHECK(inertia.uncertainty <=
-                  1e3 * static_cast<double>(n) * static_cast<double>(std::numeric_limits<T>::epsilon()) * norm);
+                  1e3 * static_cast<double>(n) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) * norm);
         }
       }
 }
 
-TEMPLATE_TEST_CASE("symmetric_inertia counts correctly under a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_inertia counts correctly under a sanitizer", "[gpu][sanitize]", float, double,
+                   std::complex<float>, std::complex<double>) {
   Problem<TestType> p = problem<TestType>("second-difference", 100);
   Graph g(runtime());
   const auto below = std::lower_bound(p.values.begin(), p.values.end(), 0.9) - p.values.begin();
@@ -77,7 +79,7 @@ TEMPLATE_TEST_CASE("symmetric_inertia on GPUs alone counts as on cores", "[gpu]"
       const TileMatrix<T> A = tiles(p.a, nb);
       Graph g(runtime());
       for (const double at : {-0.9, -0.4, 0.0, 0.2, 0.7})
-        found.push_back(symmetric_inertia(g, A, static_cast<double>(static_cast<T>(at * norm))));
+        found.push_back(symmetric_inertia(g, A, static_cast<double>(static_cast<real_t<T>>(at * norm))));
     }
     return found;
   };
@@ -104,7 +106,26 @@ TEST_CASE("symmetric_inertia: a zero pivot gives no certainty, and infinities do
   CHECK(symmetric_inertia(g, tiles(none, 2), 1).below == 0);
 }
 
-TEMPLATE_TEST_CASE("certify_spectrum accepts the spectrum and rejects another one", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_inertia uses a Hermitian matrix in memory, with a real diagonal and without NaN", "",
+                   std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  using Real = real_t<T>;
+  Problem<T> p = problem<T>("uniform", 90);
+  const double middle = (p.values[44] + p.values[45]) / 2;
+  CHECK(symmetric_inertia<T>(runtime(), MatrixView<const T>(p.a), middle).below == 45);
+  p.a(70, 7) = T(1, std::numeric_limits<Real>::quiet_NaN());
+  CHECK(symmetric_inertia<T>(runtime(), MatrixView<const T>(p.a), middle).status.info == 8);
+  Graph g(runtime());
+  CHECK(std::isinf(symmetric_inertia(g, tiles(p.a, 50), middle).uncertainty));
+  p.a(70, 7) = 0;
+  p.a(3, 3) = T(1, std::numeric_limits<Real>::quiet_NaN());
+  CHECK(std::isinf(symmetric_inertia(g, tiles(p.a, 50), middle).uncertainty));
+  p.a(3, 3) = T(1, 2);
+  CHECK_THROWS_AS(symmetric_inertia<T>(runtime(), MatrixView<const T>(p.a), middle), ArgumentError);
+}
+
+TEMPLATE_TEST_CASE("certify_spectrum accepts the spectrum and rejects another one", "[gpu]", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   Problem<T> p = problem<T>("uniform", 300);
   const TileMatrix<T> A = tiles(p.a, 64);
@@ -112,7 +133,7 @@ TEMPLATE_TEST_CASE("certify_spectrum accepts the spectrum and rejects another on
   const double accuracy = 1e-12;
   const Certificate good = certify_spectrum<T>(g, A, p.values, accuracy, 10, 1);
   CHECK(good.certified + good.doubtful == 10);
-  CHECK(good.certified >= (std::is_same_v<T, double> ? 8 : 3));
+  CHECK(good.certified >= (std::is_same_v<real_t<T>, double> ? 8 : 3));
   CHECK(good.misses == 0);
   // If the values' own errors reach the gaps, nothing is certified.
   CHECK(certify_spectrum<T>(g, A, p.values, 10, 10, 1).certified < 5);

@@ -15,17 +15,19 @@ constexpr GeneralizedKind all_kinds[] = {GeneralizedKind::ax_lambda_bx, Generali
 
 template <class T>
 struct Problem {
+  using Wide = with_parts<T, double>;
+
   GeneralizedKind kind;
   HostMatrix<T> a, b;          // NaN above the diagonal
   std::vector<double> values;  // by LAPACK in double precision
 
   Problem(GeneralizedKind which, const char* of_a, const char* of_b, index_t n, int a_power = 0, int b_power = 0)
       : kind(which), a(n, n), b(n, n), values(static_cast<std::size_t>(n)) {
-    HostMatrix<double> whole_a(n, n), whole_b(n, n);
+    HostMatrix<Wide> whole_a(n, n), whole_b(n, n);
     fill(of_a, 5, a_power, a, whole_a);
     fill(of_b, 9, b_power, b, whole_b);
-    REQUIRE(lapack::sygvd<double>(static_cast<int>(kind) + 1, n, whole_a.data(), whole_a.ld(), whole_b.data(),
-                                  whole_b.ld(), values.data(), false) == 0);
+    REQUIRE(lapack::sygvd(static_cast<int>(kind) + 1, n, whole_a.data(), whole_a.ld(), whole_b.data(), whole_b.ld(),
+                          values.data(), false) == 0);
     const int power = kind == GeneralizedKind::ax_lambda_bx ? a_power - b_power : a_power + b_power;
     for (double& value : values) value = std::ldexp(value, power);
   }
@@ -35,14 +37,14 @@ struct Problem {
   }
 
  private:
-  static void fill(const char* text, std::uint64_t seed, int power, HostMatrix<T>& x, HostMatrix<double>& whole) {
+  static void fill(const char* text, std::uint64_t seed, int power, HostMatrix<T>& x, HostMatrix<Wide>& whole) {
     const SymmetricChoice choice = parse_symmetric_kind(text);
     const SymmetricMatrix matrix(choice.kind, x.rows(), choice.parameter, seed);
     for (index_t j = 0; j < x.cols(); ++j)
       for (index_t i = 0; i < x.rows(); ++i) {
         const T element = matrix.element<T>(i, j);
-        whole(i, j) = static_cast<double>(element);
-        x(i, j) = i >= j ? std::ldexp(element, power) : std::numeric_limits<T>::quiet_NaN();
+        whole(i, j) = Wide(element);
+        x(i, j) = i >= j ? times_power_of_two(element, power) : T(std::numeric_limits<real_t<T>>::quiet_NaN());
       }
   }
 };
@@ -58,11 +60,11 @@ void check_counts(Runtime& on, GeneralizedKind kind, index_t n, index_t nb, int 
   CAPTURE(kind, n, nb, a_power, b_power);
   Graph g(on);
   const SymmetricPencil<T> pencil(g, kind, tiles(on, p.a, nb), tiles(on, p.b, nb));
-  const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const auto eps = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   CHECK(pencil.error_scale(p.size()) >= p.size());
   CHECK(pencil.error_scale(p.size()) <= 1e4 * static_cast<double>(n) * p.size());
   for (const double at : {-1.5, -0.313, 0.0171, 0.5003, 1.5, 1e12}) {
-    const auto sigma = static_cast<double>(static_cast<T>(at * p.size()));
+    const auto sigma = static_cast<double>(static_cast<real_t<T>>(at * p.size()));
     if (!std::isfinite(sigma)) continue;
     const SymmetricInertia inertia = pencil.inertia(g, sigma);
     CAPTURE(at, inertia.below, inertia.uncertainty);
@@ -81,8 +83,9 @@ void check_counts(Runtime& on, GeneralizedKind kind, index_t n, index_t nb, int 
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("SymmetricPencil counts the eigenvalues of a pair below a shift", "[gpu]", float, double) {
-  const int most = std::numeric_limits<TestType>::max_exponent / 2 - 20;
+TEMPLATE_TEST_CASE("SymmetricPencil counts the eigenvalues of a pair below a shift", "[gpu]", float, double,
+                   std::complex<float>, std::complex<double>) {
+  const int most = std::numeric_limits<real_t<TestType>>::max_exponent / 2 - 20;
   for (const GeneralizedKind kind : all_kinds) {
     for (const index_t n : {1, 2, 25, 64, 131})
       for (const index_t nb : {16, 50, 200}) check_counts<TestType>(runtime(), kind, n, nb, 0, 0);
@@ -124,7 +127,8 @@ TEST_CASE("SymmetricPencil certifies nothing if B is not positive definite or no
       ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("certify_spectrum of a pair accepts its spectrum and rejects another one", "", float, double) {
+TEMPLATE_TEST_CASE("certify_spectrum of a pair accepts its spectrum and rejects another one", "", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   for (const GeneralizedKind kind : all_kinds) {
     CAPTURE(kind);
@@ -135,7 +139,8 @@ TEMPLATE_TEST_CASE("certify_spectrum of a pair accepts its spectrum and rejects 
     const Certificate good = certify_spectrum<T>(g, pencil, p.values, accuracy, 10, 1);
     CHECK(good.certified + good.doubtful == 10);
     CHECK(good.misses == 0);
-    if (std::is_same_v<T, float>) continue;  // in single precision the counts are too uncertain between 200 values
+    if (std::is_same_v<real_t<T>, float>)
+      continue;  // in single precision the counts are too uncertain between 200 values
     CHECK(good.certified >= 8);
     std::vector<double> other = p.values;
     for (double& value : other) value += 0.02 * p.size();

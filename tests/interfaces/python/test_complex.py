@@ -245,6 +245,22 @@ def test_periodic_and_singular_tridiagonal_systems():
         tesela.solve_tridiagonal(dl, d, du, b)
 
 
+@TYPES
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("n", [1, 30, 300])
+def test_symmetric_inertia_counts_hermitian_matrices(dtype, lower, n):
+    a = random(n, n, dtype=dtype)
+    a = a + a.conj().T
+    values = np.linalg.eigvalsh(a.astype(np.complex128))
+    below, uncertainty = tesela.symmetric_inertia(np.tril(a) if lower else np.triu(a), 0.3, lower=lower)
+    assert np.sum(values < 0.3 - uncertainty) <= below <= np.sum(values < 0.3 + uncertainty)
+    if dtype == np.complex128:
+        assert uncertainty < 0.01
+    a[-1, 0] = complex(0, np.nan)
+    with pytest.raises((np.linalg.LinAlgError, ValueError)):
+        tesela.symmetric_inertia(a)
+
+
 REAL_ONLY = {
     "lu": tesela.lu,
     "inv of a symmetric matrix": lambda a: tesela.inv(a, assume_a="sym"),

@@ -40,8 +40,7 @@ void require_valid(const EigOptions& o, const std::optional<IndexRange>& positio
   if (o.common.complex()) {
     require(find_named(eig_methods(), o.method).has_value(), "eig", "--method", o.method,
             " has no complex numbers: use auto");
-    require(o.input.diagonal.empty() && o.certify == 0, "eig", "--precision", o.common.precision,
-            ": --diagonal and --certify have no complex numbers");
+    require(o.input.diagonal.empty(), "eig", "--precision", o.common.precision, ": --diagonal has no complex numbers");
     require_holds_numbers("eig", o.common, {{"--out-vectors", &o.vectors_out}});
   }
   if (o.certify > 0 && (positions || !o.selection.range.empty() || !o.check))
@@ -68,7 +67,7 @@ void require_memory_of(const EigOptions& o, bool dense, const EigProblem<T>& pro
   if (o.input.generalized()) {
     pair = 4 * order * order * sizeof(T);
     if (o.certify > 0 || !o.selection.range.empty())
-      pair = std::max(pair, (o.input.kind == "1" ? 3 : 6) * order * order * sizeof(double));
+      pair = std::max(pair, (o.input.kind == "1" ? 3 : 6) * order * order * sizeof(with_parts<T, double>));
   }
   require_memory("eig", "A, its copy and the eigenvectors with what makes them",
                  (o.vectors ? 4.5 : 2) * order * order * sizeof(T) + vectors + pair);
@@ -79,12 +78,7 @@ template <class T>
 EigFound<T> solve(const EigOptions& o, bool dense, EigProblem<T>& problem, EigProof& proof, Report& report) {
   const auto method = find_method(eig_table<T>(EigRows::command), o.method);
   const auto proved = [&](Runtime& runtime, const EigFound<T>& found) {
-    if constexpr (!is_complex<T>) {
-      if (o.check) proof = prove(runtime, problem, o.selection, o.certify, found.eig);
-    } else if (o.check && !o.selection.range.empty()) {
-      const double accuracy = eig_bounds<T>(problem.n()).value * found.eig.norm;
-      proof.doubtful = values_near_ends(found.eig.spectrum, o.selection.interval(), accuracy);
-    }
+    if (o.check) proof = prove(runtime, problem, o.selection, o.certify, found.eig);
   };
   if (method.library()) {  // which needs the cores and the device's memory that a Runtime would occupy
     problem.load(dense);
@@ -127,7 +121,7 @@ EigFound<T> solve(const EigOptions& o, bool dense, EigProblem<T>& problem, EigPr
 void report_proof(const EigOptions& o, index_t found, std::optional<index_t> expected, const EigProof& proof,
                   Report& report) {
   report.check("found", static_cast<double>(found));
-  if (!o.selection.range.empty()) expected = proof.expected;  // unknown for complex numbers
+  if (!o.selection.range.empty()) expected = proof.expected;
   if (expected) report.check("expected", static_cast<double>(*expected));
   if (proof.doubtful > 0) report.check("doubtful", static_cast<double>(proof.doubtful));
   if (expected) {

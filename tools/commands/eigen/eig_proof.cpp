@@ -12,16 +12,16 @@ namespace tesela::cli {
 namespace {
 
 /// Maps A in double precision, also for single precision values: a shift must keep away from their errors.
-template <class T>
-TileMatrix<double> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, HostMatrix<double>& wide) {
+template <class T, class Wide = with_parts<T, double>>
+TileMatrix<Wide> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, HostMatrix<Wide>& wide) {
   const index_t tile = inertia_tile(runtime);
-  const auto map = [&](const HostMatrix<double>& m) {
-    return TileMatrix<double>::map(runtime, m.data(), m.rows(), m.cols(), m.ld(), {tile, tile});
+  const auto map = [&](const HostMatrix<Wide>& m) {
+    return TileMatrix<Wide>::map(runtime, m.data(), m.rows(), m.cols(), m.ld(), {tile, tile});
   };
-  if constexpr (std::is_same_v<T, double>) {
+  if constexpr (std::is_same_v<T, Wide>) {
     return map(a);
   } else {
-    wide = HostMatrix<double>(a.rows(), a.cols());
+    wide = HostMatrix<Wide>(a.rows(), a.cols());
     std::copy_n(a.data(), a.size(), wide.data());
     return map(wide);
   }
@@ -76,18 +76,20 @@ template <class T>
 EigProof prove(Runtime& runtime, const EigProblem<T>& problem, const EigSelection& selection, index_t shifts,
                const SymmetricEig<T>& eig) {
   if (!eig.status.ok() || (shifts == 0 && selection.range.empty())) return {};
-  if (!problem.d.empty()) return prove_tridiagonal(problem, selection, shifts, eig);
+  if constexpr (!is_complex<T>)
+    if (!problem.d.empty()) return prove_tridiagonal(problem, selection, shifts, eig);
   if (problem.a.rows() != problem.n()) return {};
   Graph g(runtime);
-  HostMatrix<double> wide_a, wide_b;
-  const TileMatrix<double> A = tiles_in_double(runtime, problem.a, wide_a);
+  using Wide = with_parts<T, double>;
+  HostMatrix<Wide> wide_a, wide_b;
+  const TileMatrix<Wide> A = tiles_in_double(runtime, problem.a, wide_a);
   const double bound = eig_bounds<T>(problem.n()).value;
   const auto proved = [&](double accuracy, const auto& matrix, const std::function<SymmetricInertia(double)>& inertia) {
     return prove_by(selection, shifts, eig, accuracy, inertia,
-                    [&] { return certify_spectrum<double>(g, matrix, eig.values, accuracy, shifts, problem.seed); });
+                    [&] { return certify_spectrum<Wide>(g, matrix, eig.values, accuracy, shifts, problem.seed); });
   };
   if (problem.input.generalized()) {
-    const SymmetricPencil<double> pencil(g, problem.kind(), A, tiles_in_double(runtime, problem.b, wide_b));
+    const SymmetricPencil<Wide> pencil(g, problem.kind(), A, tiles_in_double(runtime, problem.b, wide_b));
     return proved(bound * pencil.error_scale(eig.norm), pencil, [&](double end) { return pencil.inertia(g, end); });
   }
   return proved(bound * std::min(eig.norm, std::numeric_limits<double>::max()), A, [&](double end) -> SymmetricInertia {
@@ -97,7 +99,12 @@ EigProof prove(Runtime& runtime, const EigProblem<T>& problem, const EigSelectio
   });
 }
 
-template EigProof prove(Runtime&, const EigProblem<float>&, const EigSelection&, index_t, const SymmetricEig<float>&);
-template EigProof prove(Runtime&, const EigProblem<double>&, const EigSelection&, index_t, const SymmetricEig<double>&);
+#define TESELA_INSTANTIATE(T) \
+  template EigProof prove(Runtime&, const EigProblem<T>&, const EigSelection&, index_t, const SymmetricEig<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

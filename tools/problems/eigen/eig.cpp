@@ -359,10 +359,11 @@ std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows which) {
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)                           \
-  template GeneralizedKind EigProblem<T>::kind() const; \
-  template void EigProblem<T>::load(bool);              \
-  template void EigProblem<T>::pin();                   \
+#define TESELA_INSTANTIATE(T)                             \
+  template double EigProblem<T>::largest_row_sum() const; \
+  template GeneralizedKind EigProblem<T>::kind() const;   \
+  template void EigProblem<T>::load(bool);                \
+  template void EigProblem<T>::pin();                     \
   template std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows);
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)

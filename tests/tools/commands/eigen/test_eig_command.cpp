@@ -167,7 +167,7 @@ TEST_CASE("eig finds the same values from a file, a triangle, a band and a tridi
 }
 
 TEST_CASE("eig --certify proves a spectrum by the inertia of A") {
-  for (const char* const precision : {"d", "s"}) {
+  for (const char* const precision : {"d", "s", "z", "c"}) {
     const auto report = eig({"-n", "200", "--certify", "5", "--method", "two-stage", "-p", precision});
     CHECK(check(report, "certify_misses") == 0);
     CHECK(check(report, "certified") == 5);

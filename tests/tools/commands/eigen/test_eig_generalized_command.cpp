@@ -80,24 +80,26 @@ TEST_CASE("eig --b finds values and vectors of files at any scale") {
 TEST_CASE("eig --b certifies a spectrum and counts a range by inertias") {
   for (const char* const problem : {"1", "2", "3"}) {
     const Words pair{"--random-b", "geometric:100", "-n", "120", "--problem", problem};
-    for (const char* const precision : {"s", "d"}) {
+    for (const char* const precision : {"s", "d", "c", "z"}) {
       const auto report = eig(pair + Words{"--certify", "6", "-p", precision});
       CHECK(report["checks"]["certify_misses"] == 0);
       const double doubtful = report["checks"].value("doubtful", 0.0);
       CHECK(report["checks"]["certified"].get<double>() + doubtful == 6);
-      if (*precision == 'd') CHECK(doubtful == 0);
+      if (*precision == 'd' || *precision == 'z') CHECK(doubtful == 0);
     }
-    const auto expected = [&](const char* range) {
-      const auto checks = eig(pair + Words{"--range", range})["checks"];
-      CHECK(checks["found"] == checks["expected"]);
-      CHECK(!checks.contains("doubtful"));
-      return checks["expected"].get<int>();
-    };
-    const int low = expected("-inf,0.37"), high = expected("0.37,inf");
-    CHECK(low + high == 120);
-    CHECK(low > 0);
-    CHECK(high > 0);
-    CHECK(expected("1e9,1e300") == 0);
+    for (const char* const precision : {"d", "z"}) {
+      const auto expected = [&](const char* range) {
+        const auto checks = eig(pair + Words{"--range", range, "-p", precision})["checks"];
+        CHECK(checks["found"] == checks["expected"]);
+        CHECK(!checks.contains("doubtful"));
+        return checks["expected"].get<int>();
+      };
+      const int low = expected("-inf,0.37"), high = expected("0.37,inf");
+      CHECK(low + high == 120);
+      CHECK(low > 0);
+      CHECK(high > 0);
+      CHECK(expected("1e9,1e300") == 0);
+    }
   }
   TemporaryFolder folder;
   const std::string a = written(folder / "a.npy", {3, 8, 1, 6}), b = written(folder / "b.mtx", {1, 4, 4, 1});
