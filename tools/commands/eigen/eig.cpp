@@ -261,8 +261,6 @@ void exclude(App& app) {
 
 int run(EigOptions o) {
   o.vectors = o.vectors || !o.vectors_out.empty();
-  require(!o.common.complex() || o.jobs.empty(), "eig", "--precision", o.common.precision,
-          ": --jobs has no complex numbers");
   require(o.jobs.empty() || find_named(eig_methods(), o.method).has_value(), "eig", "--method", o.method,
           " is not there for --jobs");
   if (!o.jobs.empty()) return run_eig_jobs(o);

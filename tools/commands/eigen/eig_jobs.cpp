@@ -67,7 +67,11 @@ nlohmann::json json_of(const Job& job) {
 template <class T>
 class Jobs {
  public:
-  Jobs(const EigOptions& o, Runtime& runtime, int streams) : o_(o), runtime_(runtime), room_(o.plan.room(runtime)) {
+  Jobs(const EigOptions& o, Runtime& runtime, int streams)
+      : o_(o),
+        runtime_(runtime),
+        workers_(is_complex<T> ? WorkerCounts(runtime.cpus(), 0) : WorkerCounts(runtime)),
+        room_(o.plan.room(runtime)) {
     for (const std::string& file : read_list(o.jobs)) jobs_.emplace_back().file = file;
     values_ = job_outputs("--out", o.jobs, o.out);
     vectors_ = job_outputs("--out-vectors", o.jobs, o.vectors_out);
@@ -77,7 +81,7 @@ class Jobs {
       largest = std::max(largest, job.n);
       sizes_.push_back(job.n);
     }
-    at_once_ = eig_jobs_at_once(runtime, streams, plan_of(largest), room_);
+    at_once_ = eig_jobs_at_once(workers_, streams, plan_of(largest), room_);
   }
 
   const std::vector<Job>& jobs() const { return jobs_; }
@@ -108,7 +112,7 @@ class Jobs {
     }
   }
   MemoryPlan plan_of(index_t n) const {
-    return eig_command_plan(runtime_, n, sizeof(T), eig_job_options(runtime_, n, o_.eig()));
+    return eig_command_plan(workers_, n, sizeof(T), eig_job_options(workers_, n, o_.eig()));
   }
 
   void solve(std::size_t number, const GraphOptions& graph, bool last) {
@@ -117,7 +121,7 @@ class Jobs {
     problem.input.a = problem.input.a_name = job.file;
     problem.input.resolve(0);
     const index_t n = job.n = problem.n();
-    problem.options = eig_job_options(runtime_, n, o_.eig());
+    problem.options = eig_job_options(workers_, n, o_.eig());
     if (n > 0) problem.options.positions = o_.selection.positions(n);
     job.method = name_of(eig_methods(), problem.options.method);
     require_fit("eig", plan_of(n), room_);
@@ -140,8 +144,8 @@ class Jobs {
     if (job.status == "ok" && o_.check) check(job, problem, found);
     if (job.status != "ok" || !last) return;
     FileBatch outputs;  // of this job, a separate run
-    HostMatrix<T> values(job.found, 1);
-    std::ranges::transform(eig.values, values.data(), [](double value) { return static_cast<T>(value); });
+    HostMatrix<real_t<T>> values(job.found, 1);
+    std::ranges::transform(eig.values, values.data(), [](double value) { return static_cast<real_t<T>>(value); });
     const std::string failure =
         write_finite({{"eigenvalues", values_.empty() ? std::string() : values_[number], values, OneColumn::vector},
                       {"eigenvectors", vectors_.empty() ? std::string() : vectors_[number], found.vectors}});
@@ -160,6 +164,7 @@ class Jobs {
   const EigOptions& o_;
   const std::vector<Method<EigProblem<T>, EigFound<T>>> table_ = eig_table<T>(EigRows::command);
   Runtime& runtime_;
+  WorkerCounts workers_;  // that have kernels for T
   MemoryRoom room_;
   std::vector<Job> jobs_;
   std::vector<index_t> sizes_;
@@ -172,7 +177,7 @@ template <class T>
 int run(const EigOptions& o) {
   Report report("eig", o.common);
   RuntimeOptions options = o.common.runtime();
-  set_eig_job_streams(options, blas::all_cores());
+  if constexpr (!is_complex<T>) set_eig_job_streams(options, blas::all_cores());
   nlohmann::json all = nlohmann::json::array();
   index_t failed = 0;
   {
@@ -181,7 +186,7 @@ int run(const EigOptions& o) {
             "on several ranks, which all insert tasks in one order; run it on each alone");
     Jobs<T> jobs(o, runtime, options.streams_per_gpu.value_or(1));
     double flops = 0;
-    for (const Job& job : jobs.jobs()) flops += eig_flops(job.n, o.vectors, job.n);
+    for (const Job& job : jobs.jobs()) flops += flops_each<T> * eig_flops(job.n, o.vectors, job.n);
     report.problem() = {{"jobs", o.jobs},
                         {"count", jobs.jobs().size()},
                         {"at_once", jobs.at_once()},
@@ -229,6 +234,9 @@ std::vector<std::string> job_outputs(const std::string& option, const std::strin
   return outputs;
 }
 
-int run_eig_jobs(const EigOptions& o) { return o.common.precision == "s" ? run<float>(o) : run<double>(o); }
+int run_eig_jobs(const EigOptions& o) {
+  if (o.common.complex()) return o.common.precision == "c" ? run<std::complex<float>>(o) : run<std::complex<double>>(o);
+  return o.common.precision == "s" ? run<float>(o) : run<double>(o);
+}
 
 }  // namespace tesela::cli

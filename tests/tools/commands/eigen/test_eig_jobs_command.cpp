@@ -27,7 +27,8 @@ class Folder {
           filled<double>({orders[k], orders[k]}, [&](index_t i, index_t j) { return matrix.element<double>(i, j); }));
     }
   }
-  void add(const std::string& name, const HostMatrix<double>& a) {
+  template <class T>
+  void add(const std::string& name, const HostMatrix<T>& a) {
     write_matrix(folder_ / name + ".npy", a);
     list(name + ".npy");
   }
@@ -98,6 +99,43 @@ TEST_CASE("eig --jobs: a matrix that is not square, a missing file and a NaN do 
     CHECK_THAT(jobs[6]["status"].get<std::string>(), ContainsSubstring("none.npy"));
     CHECK_THAT(jobs[7]["status"].get<std::string>(), ContainsSubstring("nan.mtx"));
     CHECK(!std::filesystem::exists(folder.path("out/wide.npy")));
+  }
+}
+
+TEMPLATE_TEST_CASE("eig --jobs solves Hermitian matrices", "", std::complex<float>, std::complex<double>) {
+  using T = TestType;
+  Folder folder({});
+  HostMatrix<T> a;
+  for (const index_t n : {40, 75}) {
+    const SymmetricMatrix matrix(SymmetricKind::uniform, n, 0, 3);
+    a = filled<T>({n, n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
+    folder.add(std::to_string(n), a);
+  }
+  std::ofstream(folder.path("nan.mtx")) << "%%MatrixMarket matrix array complex general\n1 1\n1 nan\n";
+  folder.list("nan.mtx");
+  a(9, 2) = a(2, 9);  // symmetric there, not Hermitian
+  folder.add("symmetric", a);
+  a(9, 2) = conj(a(9, 2));
+  const std::string precision = sizeof(T) == 8 ? "c" : "z";
+  for (const Words& how : {Words{}, Words{"--method", "two-stage"}}) {
+    const auto report = eig(Words{"--jobs", folder.path("list"), "--vectors", "-p", precision, "--out",
+                                  folder.path("{}-w.npy"), "--out-vectors", folder.path("{}-x.npy")} +
+                                how,
+                            1);
+    CHECK(report["status"] == "2 of 4 jobs failed");
+    for (const int k : {0, 1}) CHECK(report["jobs"][k]["status"] == "ok");
+    CHECK_THAT(report["jobs"][2]["status"].get<std::string>(), ContainsSubstring("nan.mtx"));
+    CHECK_THAT(report["jobs"][3]["status"].get<std::string>(), ContainsSubstring("not Hermitian: A(10, 3)"));
+    const auto w = read_matrix<real_t<T>>(folder.path("75-w.npy"));
+    const auto x = read_matrix<T>(folder.path("75-x.npy"));
+    double worst = 0;
+    for (index_t j = 0; j < 75; ++j)
+      for (index_t i = 0; i < 75; ++i) {
+        std::complex<double> sum = -static_cast<double>(w(j, 0)) * std::complex<double>(x(i, j));
+        for (index_t k = 0; k < 75; ++k) sum += std::complex<double>(a(i, k)) * std::complex<double>(x(k, j));
+        worst = std::max(worst, std::abs(sum));
+      }
+    CHECK(worst <= (precision == "c" ? 1e-4 : 1e-12));
   }
 }
 
