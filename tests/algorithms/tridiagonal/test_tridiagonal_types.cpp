@@ -72,7 +72,7 @@ WORKERS_TEMPLATE_TEST_CASE("systems of every kind, layout and tiling have small 
                                          {40000, 3, 3}})
       for (const index_t along : {index_t{1 << 20}, index_t{100}, index_t{7}})
         for (const bool in_rows : {false, true}) {
-          if (along == 7 && n > 200 || along == 100 && n > 2000) continue;
+          if ((along == 7 && n > 200) || (along == 100 && n > 2000)) continue;
           CAPTURE(static_cast<int>(kind), n, k, matrices, along, in_rows);
           const Systems<T> s = systems<T>(kind, n, k, matrices);
           const auto tiles = [&](const HostMatrix<T>& a) {
