@@ -28,7 +28,7 @@ struct GemmOptions {
 ///
 /// A, B, C  op(A) m x k, op(B) k x n, C m x n; any size may be 0. Their tiles must cut m, n and k at the same places.
 ///          As in BLAS, beta = 0 ignores the contents of C, and alpha = 0 or k = 0 ignores A and B. T is float, double
-///          or a std::complex of them; GPUs have no kernels for complex numbers, which stay on cores.
+///          or a std::complex of them; GPUs multiply complex numbers by cuBLAS.
 /// Throws   ArgumentError, with nothing inserted, if shapes or tilings do not conform, if C shares tiles with A or B,
 ///          if a tile or a leading dimension exceeds the 31 bits of BLAS, or if options.block is neither 16 nor 32.
 template <class T>
