@@ -248,10 +248,10 @@ Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalizat
 
 namespace {
 
-/// Returns x / |x|; 1 if |x| is zero or not finite.
+/// Returns x / |x|; 1 if x is zero or not finite.
 template <class T>
 T phase(T x) {
-  if (!std::isfinite(std::abs(x)) || x == T(0)) return T(1);
+  if (!is_finite(x) || x == T(0)) return T(1);
   const T part = x / largest_part(x);
   return part / std::abs(part);
 }
@@ -262,9 +262,9 @@ template <class T>
 void make_diagonal_positive(HostMatrix<T>& r, HostMatrix<T>& q) {
   for (index_t k = 0; k < std::min(r.rows(), r.cols()); ++k) {
     const T turn = phase(r(k, k));
+    r(k, k) = std::abs(r(k, k));  // infinite if it overflows
     if (turn == T(1)) continue;
-    for (index_t j = k; j < r.cols(); ++j) r(k, j) = times(conj(turn), r(k, j));
-    if constexpr (is_complex<T>) r(k, k).imag(0);
+    for (index_t j = k + 1; j < r.cols(); ++j) r(k, j) = times(conj(turn), r(k, j));
     for (index_t i = 0; k < q.cols() && i < q.rows(); ++i) q(i, k) = times(turn, q(i, k));
   }
 }
