@@ -55,6 +55,8 @@ SymmetricInertia count_pivots(Graph& g, index_t n, index_t nb, const Shift& shif
   // A complex product has 2 sqrt 2 times the error of a real one (Higham 2002, lemma 3.5).
   constexpr double constant = (is_complex<T> ? 2 * std::numbers::sqrt2 : 1) * std::numeric_limits<real_t<T>>::epsilon();
   result.uncertainty = constant * static_cast<double>(n) * most;
+  // Subnormal pivots have absolute errors.
+  if (most > 0) result.uncertainty += 4 * static_cast<double>(n) * std::numeric_limits<real_t<T>>::denorm_min();
   if (!std::isfinite(result.uncertainty)) result.uncertainty = std::numeric_limits<double>::infinity();
   return result;
 }

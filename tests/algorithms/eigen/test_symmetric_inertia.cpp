@@ -106,6 +106,22 @@ TEST_CASE("symmetric_inertia: a zero pivot gives no certainty, and infinities do
   CHECK(symmetric_inertia(g, tiles(none, 2), 1).below == 0);
 }
 
+TEST_CASE("symmetric_inertia: counts of subnormal numbers have an uncertainty") {
+  const double least = std::numeric_limits<double>::denorm_min();
+  for (int corner = 1; corner <= 5; ++corner)
+    for (int beside = 1; beside <= 5; ++beside)
+      for (int last = 1; last <= 5; ++last) {
+        HostMatrix<double> a(2, 2);
+        a(0, 0) = corner * least, a(1, 0) = a(0, 1) = beside * least, a(1, 1) = last * least;
+        const SymmetricInertia counted = symmetric_inertia<double>(runtime(), MatrixView<const double>(a), 0);
+        const double middle = 0.5 * (corner + last), radius = std::hypot(0.5 * (corner - last), beside);
+        const auto below = [&](double x) { return (middle - radius < x ? 1 : 0) + (middle + radius < x ? 1 : 0); };
+        const double units = counted.uncertainty / least;
+        CAPTURE(corner, beside, last, units);
+        CHECK((below(-units) <= counted.below && counted.below <= below(units)));
+      }
+}
+
 TEMPLATE_TEST_CASE("symmetric_inertia uses a Hermitian matrix in memory, with a real diagonal and without NaN", "",
                    std::complex<float>, std::complex<double>) {
   using T = TestType;
