@@ -45,6 +45,7 @@ EigProof prove_by(const EigSelection& selection, index_t shifts, const Symmetric
   };
   const index_t first = below(low);
   proof.expected = below(high) - first;
+  proof.doubtful = std::min<index_t>(proof.doubtful, std::ssize(eig.spectrum));  // near both ends
   return proof;
 }
 
@@ -67,6 +68,7 @@ EigProof prove_tridiagonal(const EigProblem<T>& problem, const EigSelection& sel
   };
   const index_t first = below(low, eig.first);
   proof.expected = below(high, eig.first + std::ssize(eig.values)) - first;
+  proof.doubtful = std::min<index_t>(proof.doubtful, problem.n());  // near both ends
   return proof;
 }
 

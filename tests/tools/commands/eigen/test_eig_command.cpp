@@ -113,6 +113,7 @@ TEST_CASE("eig counts ranges whose ends are eigenvalues or breakdowns of the ine
   CHECK(counted({"--random", "identity", "-n", "30", "--range=1,2"}) == std::pair{30, 30});
   CHECK(counted({"--random", "identity", "-n", "30", "--range=0,1"}) == std::pair{0, 30});
   CHECK(counted({"--random", "zero", "-n", "30", "--range=0,1"}).first == 30);
+  CHECK(counted({"--random", "zero", "-n", "30", "--range=-1e-320,1e-320"}).second <= 30);  // near both ends
 }
 
 TEST_CASE("eig returns only values inside the range, also with vectors") {
