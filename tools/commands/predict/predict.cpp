@@ -142,6 +142,15 @@ std::vector<int> numbers_of(const char* option, const std::string& text) {
   return numbers;
 }
 
+/// Makes --json FILE of the predicted command an option of the prediction, which reports in the command's place.
+void take_json(PredictOptions& o) {
+  std::vector<std::string>& words = o.command;
+  const auto at = std::find_if(words.begin(), words.end(), [](const auto& w) { return w == "--json" || w == "-j"; });
+  if (at == words.end() || at + 1 == words.end()) return;
+  o.json_path = at[1];
+  words.erase(at, at + 2);
+}
+
 int run_predictions(const PredictOptions& o) {
   require_simulable(o.command);
   require_free_workers(o.command);
@@ -239,7 +248,10 @@ const Command predict_command(
           "  tesela predict record --out here -- qr --n 4096");
       return std::function<int()>([o] {
         try {
-          if (o->command.front() != "record") return run_predictions(*o);
+          if (o->command.front() != "record") {
+            take_json(*o);
+            return run_predictions(*o);
+          }
           require(!o->out.empty(), "predict record", "--out", "is missing: it names the folder to write");
           return record_machine(*o);
         } catch (const ChildFailed& failed) {

@@ -89,6 +89,15 @@ TEST_CASE("a run on two cores is predicted, twice the same") {
   }
 }
 
+TEST_CASE("--json may follow the predicted command's options") {
+  const Outcome run = run_tesela(Words{"predict"} + on(two_cores) + Words{"--", "qr", "--n", "2048", "--json", "-"});
+  CAPTURE(run.err);
+  if (run.code == 3)
+    CHECK_THAT(run.err, ContainsSubstring("simulator"));  // this build has none
+  else
+    CHECK(nlohmann::json::parse(run.out)["predicted"].dump() == R"(["qr","--n","2048"])");
+}
+
 TEST_CASE("a matrix of 137 GB is predicted in 2 GB, by interpolated times") {
   require_simulator();
   const Outcome run = run_tesela(Words{"predict", "--json", "-"} + on(two_cores) +
