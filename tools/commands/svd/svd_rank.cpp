@@ -16,12 +16,15 @@ namespace {
 template <class T>
 void report_errors(const SvdCommandOptions& o, const HostMatrix<T>& a, const LowRankSvd<T>& found, Report& report) {
   const SvdBounds bounds = svd_bounds<T>(o.m, o.n);
-  const double rounding = found.norm > 0 ? std::numeric_limits<double>::denorm_min() / found.norm : 0,
-               bound = found.norm > 0 ? found.error_bound / found.norm : 0;
-  report.check("low_rank_error", Measured{low_rank_error(a, found.values, *found.u, *found.v, found.norm),
-                                          bounds.value + rounding, bound});
-  if (o.compare && std::min(o.m, o.n) <= most_compared && found.norm > 0) {
-    const std::vector<double> reference = reference_singular_values(a);
+  const bool compared = o.compare && std::min(o.m, o.n) <= most_compared && found.norm > 0;
+  const std::vector<double> reference = compared ? reference_singular_values(a) : std::vector<double>();
+  // The largest value found may be far below ||A||.
+  const double norm = compared ? reference.front() : found.norm,
+               rounding = norm > 0 ? std::numeric_limits<double>::denorm_min() / norm : 0,
+               bound = norm > 0 ? found.error_bound / norm : 0;
+  report.check("low_rank_error",
+               Measured{low_rank_error(a, found.values, *found.u, *found.v, norm), bounds.value + rounding, bound});
+  if (compared) {
     const auto rank = static_cast<std::size_t>(o.rank);
     report.check("max_error", Measured{singular_value_error(found.values, reference), bounds.value + rounding, bound});
     report.check("best_error", rank < reference.size() ? reference[rank] / reference.front() : 0);
