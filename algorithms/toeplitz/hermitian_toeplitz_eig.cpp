@@ -1,6 +1,7 @@
 #include <tesela/algorithms/toeplitz/hermitian_toeplitz_eig.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -60,7 +61,7 @@ HermitianToeplitzEig<T> by_real_form(std::span<const T> t, const SymmetricEigOpt
   for (std::size_t k = 0; k < t.size(); ++k)
     require(is_finite(t[k]), "hermitian_toeplitz_eig", "t", "number ", k, " is not finite");
   require(t.empty() || t[0].imag() == 0, "hermitian_toeplitz_eig", "t", "t(0) has the imaginary part ",
-          t.empty() ? 0 : t[0].imag(), "; the matrix must be Hermitian");
+          t.empty() ? "0" : shortest(t[0].imag()), "; the matrix must be Hermitian");
   HermitianToeplitzEig<T> result;
   if (t.empty()) return result;
   // Sums of two elements stay in range at size 1.

@@ -10,6 +10,7 @@
 #include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
 #include <tesela/algorithms/toeplitz/hermitian_toeplitz_eig.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
@@ -211,8 +212,8 @@ int run_hermitian(Options o) {
   if (!o.range.empty()) report.problem()["range"] = o.range;
 
   const HostMatrix<T> t = o.input.load<T>(o.common.seed);
-  require(t(0, 0).imag() == 0, "toeplitz eig", "--t", o.input.t, ": t(0) has the imaginary part ", t(0, 0).imag(),
-          "; the matrix must be Hermitian");
+  require(t(0, 0).imag() == 0, "toeplitz eig", "--t", o.input.t, ": t(0) has the imaginary part ",
+          shortest(t(0, 0).imag()), "; the matrix must be Hermitian");
   HermitianToeplitzEig<T> s;
   {
     Runtime runtime(o.common.runtime());

@@ -161,7 +161,7 @@ TEMPLATE_TEST_CASE("toeplitz eig reads complex files and writes eigenpairs", "",
   eig.refuses(of + Words{"--t", folder / "t.npy", "--out-vectors", folder / "x.csv"}, "plain text");
   t(0, 0) = T(1, 2);
   write_matrix(folder / "t.npy", t);
-  eig.refuses(of + Words{"--t", folder / "t.npy"}, "t(0) has the imaginary part 2");
+  eig.refuses(of + Words{"--t", folder / "t.npy"}, "t(0) has the imaginary part 2;");
   t(0, 0) = T(1, 0);
   write_matrix(folder / "t.npy", t);
   spoil<T>(folder / "t.npy", n - 7);
