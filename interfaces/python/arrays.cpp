@@ -18,9 +18,7 @@ bool has_our_type(nb::dlpack::dtype type, Numbers accepted) {
   return type.code == float_code && (type.bits == 32 || type.bits == 64) && type.lanes == 1;
 }
 
-constexpr const char* with_complex =
-    "; complex numbers work in matmul, cholesky, solve, qr, lstsq, solve_tridiagonal, solve_toeplitz, eigh, "
-    "eigh_toeplitz and svd";
+constexpr const char* with_complex = "; docs/factorizations.md lists the functions of complex numbers";
 
 /// The Python module that handles GPU arrays.
 nb::object devices(const char* function) { return nb::module_::import_("tesela._devices").attr(function); }

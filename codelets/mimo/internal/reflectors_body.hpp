@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/codelets/support/complex_number.hpp>
 #include <tesela/codelets/support/inline.hpp>
+#include <tesela/codelets/support/internal/complex_number.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <cmath>

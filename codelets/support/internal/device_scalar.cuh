@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/support/complex_number.hpp>
+#include <tesela/codelets/support/internal/complex_number.hpp>
 
 #include <bit>
 #include <cmath>

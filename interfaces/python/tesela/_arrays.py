@@ -40,8 +40,7 @@ def real(a: ArrayLike, name: str) -> Array:
         return array.astype(np.float64)
     if dtype.kind == "f":
         return array.astype(np.float32)
-    hint = ("; complex numbers work in matmul, cholesky, solve, qr, lstsq, solve_tridiagonal, eigh and svd"
-            if dtype.kind == "c" else "")
+    hint = "; docs/factorizations.md lists the functions of complex numbers" if dtype.kind == "c" else ""
     raise TypeError(f"{name} has numbers of type {dtype}, not of float32 or float64{hint}")
 
 

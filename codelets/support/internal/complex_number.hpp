@@ -6,7 +6,7 @@
 #include <cstddef>
 
 // Complex numbers in code for cores and GPUs. GPU kernels cannot call the functions of std::complex, which are for the
-// host.
+// host. Internal to codelets/.
 
 namespace tesela {
 namespace kernels {
