@@ -3,6 +3,7 @@
 import dataclasses
 import pathlib
 import re
+import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
@@ -53,6 +54,7 @@ def run_doxygen(root, inputs, out, c=False):
     """Returns the XML files of these headers; their paths are relative to root."""
     out.mkdir(parents=True, exist_ok=True)
     settings = SETTINGS.format(inputs=" ".join(map(str, inputs)), out=out, c="YES" if c else "NO")
+    shutil.rmtree(out / "xml", ignore_errors=True)  # of headers that are gone
     subprocess.run(["doxygen", "-"], input=settings, text=True, check=True, cwd=root, stdout=subprocess.DEVNULL)
     return [file for file in (out / "xml").glob("*.xml") if file.name != "index.xml"]
 
