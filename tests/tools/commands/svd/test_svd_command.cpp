@@ -1,6 +1,7 @@
 #include "tests/support/commands/command.hpp"
 #include "tests/support/machine.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <nlohmann/json.hpp>
@@ -102,6 +103,12 @@ TEST_CASE("svd --rank reports an error below its bound, and best_error") {
        "--out-v", folder / "v.npy", "-o", folder / "s.npy"});
   CHECK(probe_matrix(folder / "u.npy").shape == Shape{40, 5});
   CHECK(probe_matrix(folder / "v.npy").shape == Shape{50, 5});
+  // The largest value that one random vector finds is far below ||A||.
+  write_matrix(folder / "diagonal.npy", filled<double>({15, 15}, [](index_t i, index_t j) {
+                 return i == j ? 1 - 0.01 * static_cast<double>(i) : 0.0;
+               }));
+  const auto one = svd({"--a", folder / "diagonal.npy", "--rank", "1", "--power", "0", "--oversampling", "0"});
+  CHECK((check(one, "low_rank_error") >= check(one, "best_error") && check(one, "low_rank_error") <= 1));
   svd.refuses({"-n", "5", "--rank", "6"}, "6 of 5 values");
   svd.refuses({"-n", "5", "--rank", "2", "--full"}, "contradict");
   svd.refuses({"-n", "5", "--power", "2"}, "--rank");
