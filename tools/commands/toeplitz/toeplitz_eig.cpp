@@ -198,7 +198,7 @@ int run_hermitian(Options o) {
   require(some <= n, "toeplitz eig", o.smallest > 0 ? "--smallest" : "--largest",
           fmt::format("{} eigenvalues of a matrix of order {}", some, n));
   require(o.settings == SpectrumSettings{}, "toeplitz eig", "--precision", o.common.precision,
-          ": the options of the search have no complex numbers");
+          ": complex matrices are solved as dense ones, without --method and the other options of the search");
   require_holds_numbers("toeplitz eig", o.common, {{"--out-vectors", &o.vectors_out}});
   SymmetricEigOptions options;
   options.vectors = o.vectors || !o.vectors_out.empty();

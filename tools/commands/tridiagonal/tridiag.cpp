@@ -52,7 +52,8 @@ void resolve(Options& o) {
   if (o.common.complex()) {
     const auto rows = bench::tridiag_table<std::complex<double>>();
     const bool has = std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == o.row(); });
-    require(has, "tridiag", o.refine >= 0 ? "--refine" : "--method", o.row(), " has no complex numbers: use auto");
+    require(has || o.refine < 0, "tridiag", "--refine", o.refine, ": refinement has no complex numbers");
+    require(has, "tridiag", "--method", o.row(), " has no complex numbers: use auto");
   }
   require(!o.refines() || !input.equilibrate, "tridiag", "--equilibrate",
           "--refine and --precision mixed do not scale columns");
