@@ -41,15 +41,14 @@ double frobenius(const TileMatrix<T>& A, int exponent) {
 template <class T>
 TileMatrix<T> whole(Graph& g, const TileMatrix<T>& A, int exponent) {
   const TileMatrix<T> F(g.runtime(), A.n(), A.n(), A.tile_shape(), "F");
-  const Priority where = workers_for<T>(g.runtime()).gpus > 0 ? on_gpu : Priority{};
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = j; i < A.nt(); ++i) {
-      g.insert<Lacpy<T>>(where, {}, A(i, j), F(i, j));
-      if (exponent != 0) g.insert<ScalePowerOfTwo<T>>(where, {-exponent}, F(i, j));
+      g.insert<Lacpy<T>>(on_gpu, {}, A(i, j), F(i, j));
+      if (exponent != 0) g.insert<ScalePowerOfTwo<T>>(on_gpu, {-exponent}, F(i, j));
       if (i == j)
-        g.insert<MirrorTile<T>>(where, {}, F(i, i));
+        g.insert<MirrorTile<T>>(on_gpu, {}, F(i, i));
       else
-        g.insert<CopyBlock<T, Out>>(where, {.rows = F(j, i).rows(), .columns = F(j, i).cols(), .op = adjoint<T>},
+        g.insert<CopyBlock<T, Out>>(on_gpu, {.rows = F(j, i).rows(), .columns = F(j, i).cols(), .op = adjoint<T>},
                                     F(i, j), F(j, i));
     }
   return F;

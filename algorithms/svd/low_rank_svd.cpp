@@ -48,8 +48,7 @@ template <class T>
 class Range {
  public:
   /// transposed  whether op(A) is A^H, of a wide A
-  Range(Graph& g, TileMatrix<T> A, bool transposed)
-      : g_(g), A_(std::move(A)), transposed_(transposed), gpu_(workers_for<T>(g.runtime()).gpus > 0) {}
+  Range(Graph& g, TileMatrix<T> A, bool transposed) : g_(g), A_(std::move(A)), transposed_(transposed) {}
 
   /// Returns the tiles of A. GPUs work on all its columns (or rows) and at most 2 GB a task; cores need two tasks each.
   static TileShape tile(const Runtime& runtime, Shape a) {
@@ -82,7 +81,7 @@ class Range {
     TileMatrix<T> X = small(columns);
     const auto generator = RandomMatrix{.pattern = Pattern::normal}.generator<T>(seed);
     X.for_each_tile([&](const Tile<T>& tile, index_t row, index_t) {
-      g_.insert<kernels::Fill<T>>(gpu_ ? on_gpu : Priority{}, {generator, row, 0}, tile);
+      g_.insert<kernels::Fill<T>>(on_gpu, {generator, row, 0}, tile);
     });
     return X;
   }
@@ -110,7 +109,7 @@ class Range {
 
   Graph& g_;
   TileMatrix<T> A_;
-  bool transposed_, gpu_;
+  bool transposed_;
 };
 
 template <class T>

@@ -55,7 +55,7 @@ HostMatrix<T> from_real_form(const HostMatrix<real_t<T>>& z) {
   return x;
 }
 
-/// Computes the eigenpairs of T from those of its real form, which solve(a, options) returns.
+/// Computes the eigenpairs of T from the eigenpairs of its real form, which solve(a, options) returns.
 template <class T, class Solve>
 HermitianToeplitzEig<T> by_real_form(std::span<const T> t, const SymmetricEigOptions& options, const Solve& solve) {
   for (std::size_t k = 0; k < t.size(); ++k)

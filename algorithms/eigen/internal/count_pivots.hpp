@@ -22,9 +22,8 @@ SymmetricInertia count_pivots(Graph& g, index_t n, index_t nb, const Shift& shif
   using namespace kernels;
   Runtime& runtime = g.runtime();
   const index_t nt = n > 0 ? ceil_div(n, nb) : 0;
-  const bool gpus = workers_for<T>(runtime).gpus > 0;
-  const auto on_row = [gpus](index_t i, int value) {
-    Priority priority = gpus ? on_gpu_number(static_cast<std::size_t>(i)) : Priority{};
+  const auto on_row = [](index_t i, int value) {
+    Priority priority = on_gpu_number(static_cast<std::size_t>(i));
     priority.value = value;
     return priority;
   };

@@ -26,12 +26,10 @@ namespace tesela::detail {
 /// search.
 template <class T>
 Magnitude<T> magnitude(Graph& g, const TileMatrix<T>& A) {
-  const bool gpus = workers_for<T>(g.runtime()).gpus > 0;
   const TileMatrix<double> found(g.runtime(), A.mt(), A.nt(), {1, 1}, "largest");
   A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
     const index_t i = row / A.tile_shape().mb, j = column / A.tile_shape().nb;
-    g.insert<kernels::LargestElement<T>>(gpus ? on_gpu_number(static_cast<std::size_t>(j)) : Priority{}, {}, tile,
-                                         found(i, j));
+    g.insert<kernels::LargestElement<T>>(on_gpu_number(static_cast<std::size_t>(j)), {}, tile, found(i, j));
   });
   double largest = 0;
   found.for_each_tile([&](const Tile<double>& tile, index_t, index_t) {
@@ -48,12 +46,10 @@ Magnitude<T> magnitude(Graph& g, const TileMatrix<T>& A) {
 template <class T>
 TileMatrix<T> scaled_copy(Graph& g, const TileMatrix<T>& A, bool transposed, TileShape tile, int exponent) {
   TileMatrix<T> scaled(g.runtime(), transposed ? A.n() : A.m(), transposed ? A.m() : A.n(), tile, "A");
-  const bool gpus = workers_for<T>(g.runtime()).gpus > 0;
-  rearrange(g, A, {.op = transposed ? adjoint<T> : Op::none, .on_gpus = gpus}, scaled);
+  rearrange(g, A, {.op = transposed ? adjoint<T> : Op::none, .on_gpus = g.runtime().gpus() > 0}, scaled);
   if (exponent == 0) return scaled;
   scaled.for_each_tile([&](const Tile<T>& one, index_t, index_t column) {
-    g.insert<kernels::ScalePowerOfTwo<T>>(gpus ? on_gpu_number(static_cast<std::size_t>(column / tile.nb)) : Priority{},
-                                          {-exponent}, one);
+    g.insert<kernels::ScalePowerOfTwo<T>>(on_gpu_number(static_cast<std::size_t>(column / tile.nb)), {-exponent}, one);
   });
   return scaled;
 }

@@ -254,8 +254,8 @@ const Command eig_command(
       o->common.add_to(app, {.complex = true});
       app.footer(
           "The spectrum is cut into intervals by counting eigenvalues (inertia); each interval's are found by two-way\n"
-          "Lanczos on the inverse, until there are as many as were counted. On cores small spectra are LAPACK's.\n"
-          "A complex Hermitian matrix is solved as a dense real one of the same order. Examples:\n"
+          "Lanczos on the inverse, until there are as many as were counted. On cores LAPACK finds small spectra.\n"
+          "Complex Hermitian matrices become dense real matrices of the same order. Examples:\n"
           "  tesela toeplitz eig --n 2000 --seed 1 --json -\n"
           "  tesela toeplitz eig --n 4096 --random kms:0.9 --smallest 20 --vectors --out-vectors x.npy");
       return std::function<int()>([o] {
