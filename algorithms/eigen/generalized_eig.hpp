@@ -20,12 +20,10 @@ struct GeneralizedEigOptions {
   SymmetricEigOptions eig = {};  ///< options of the reduced symmetric problem; low and high apply to lambda
 };
 
-/// Computes eigenvalues and eigenvectors of a symmetric or Hermitian pair (LAPACK sygvd, hegvd). Complex numbers only
-/// on cores.
+/// Computes eigenvalues and eigenvectors of a symmetric or Hermitian pair (LAPACK sygvd, hegvd).
 ///
 /// A, B     symmetric or Hermitian, B positive definite, n x n in square tiles of one size; the lower triangles are
-/// read. Both are
-///          overwritten.
+///          read. Both are overwritten.
 /// Returns  eigenpairs; `norm` is the largest |lambda|. The status reports an A or B that is not finite, the leading
 ///          minor of B that is not positive (row, from 1), and an overflow in C, possible if B's diagonal spans the
 ///          range of T.

@@ -22,8 +22,8 @@ struct SymmetricInertia {
 };
 
 /// Counts the negative pivots of A - sigma I = L D L^H (Sylvester's law of inertia), without pivoting, for a symmetric
-/// or Hermitian A. The count is independent of reductions and eigenvectors, so that it can certify a spectrum. Complex
-/// numbers only on cores.
+/// or Hermitian A. The count is independent of reductions and eigenvectors, so that it can certify a spectrum. Cores
+/// factor complex tiles, and GPUs multiply them.
 ///
 /// A       n x n in square tiles; the lower triangle is read, and the real parts of the diagonal. Needs n^2 numbers of
 ///         memory and n^3 / 3 flops.

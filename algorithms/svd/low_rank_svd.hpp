@@ -22,7 +22,7 @@ struct LowRankSvd : Svd<T> {
   double next_value = 0;   ///< value k + 1 in the range: the best error of rank k is not smaller
 };
 
-/// Computes a decomposition of rank k for any m x n matrix by random vectors. Complex numbers only on cores.
+/// Computes a decomposition of rank k for any m x n matrix by random vectors.
 ///
 /// A        m x n, on the host or on a device; only read.
 /// Returns  values, vectors on the host or in tiles, the bound of the error and a status as svd. The values are not

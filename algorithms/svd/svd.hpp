@@ -72,7 +72,7 @@ struct Svd {
   index_t half_width = 0;                         ///< half-width of the band
 };
 
-/// Computes A = U diag(values) V^H for any m x n matrix (LAPACK gesdd). Complex numbers only on cores.
+/// Computes A = U diag(values) V^H for any m x n matrix (LAPACK gesdd).
 ///
 /// A        m x n, on the host or on a device; only read. Sizes may be zero.
 /// Returns  values, vectors on the host or in tiles, and a status. NaN and infinities are a status.

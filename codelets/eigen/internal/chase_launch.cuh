@@ -11,10 +11,9 @@
 
 namespace tesela::kernels {
 
-/// The band that a chase reduces. Hop k works on the blocks E and D of ChaseBulges, or on the adjoints of those of
-/// ChaseBidiagonal.
-/// E has one form: the previous hop's reflector is applied from the right, and the hop's reflector v annihilates the
-/// first column and is applied from the left.
+/// The band that a chase reduces. Hop k works on the blocks E and D of ChaseBulges, or on the adjoints of the blocks of
+/// ChaseBidiagonal. E has one form: the previous hop's reflector is applied from the right, and the hop's reflector v
+/// annihilates the first column and is applied from the left.
 enum class BandKind : std::uint8_t {
   symmetric,  ///< D is symmetric or Hermitian. v is applied from both sides, and the next hop gets it
   upper       ///< v is applied to D from the left. The next hop gets u, which annihilates D's first row from the right

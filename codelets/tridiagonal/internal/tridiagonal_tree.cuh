@@ -13,8 +13,8 @@
 
 namespace tesela::kernels::tridiagonal {
 
-/// Returns a weight that grows with log |x|: the exponent and the first digits, of a complex x those of its larger
-/// part. (Doubling drops the sign and runs on units that comparisons, the bulk of these kernels, leave idle.)
+/// Returns a weight that grows with log |x|: the exponent and the first digits of x, or of the larger part of a
+/// complex x. (Doubling drops the sign and runs on units that comparisons, the bulk of these kernels, leave idle.)
 __device__ inline unsigned weight(double x) { return static_cast<unsigned>(__double2hiint(x)) * 2u; }
 __device__ inline unsigned weight(float x) { return static_cast<unsigned>(__float_as_int(x)) * 2u; }
 template <class R>
