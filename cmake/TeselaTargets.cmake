@@ -14,7 +14,7 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/algorithms/tesela.hpp ${PROJECT_BINARY_DI
 # Warnings are errors in Tesela's code.
 add_library(tesela_warnings INTERFACE)
 target_compile_options(tesela_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Wno-psabi -Werror>
   $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)
 if(TESELA_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TESELA_SANITIZE}>

@@ -46,7 +46,7 @@ constexpr Op op_for(Op op) {
 
 /// Returns the conjugate of x, which is x for a real number.
 template <class T>
-constexpr T conj(T x) {
+TESELA_BOTH constexpr T conj(T x) {
   if constexpr (is_complex<T>)
     return T(x.real(), -x.imag());
   else
@@ -55,13 +55,13 @@ constexpr T conj(T x) {
 
 /// Returns op(x) for an element x of a matrix that is read transposed or not: x, or its conjugate.
 template <class T>
-constexpr T apply_to(Op op, T x) {
+TESELA_BOTH constexpr T apply_to(Op op, T x) {
   return op == Op::conjugate ? conj(x) : x;
 }
 
 /// Returns the real part.
 template <class T>
-constexpr real_t<T> real_part(T x) {
+TESELA_BOTH constexpr real_t<T> real_part(T x) {
   if constexpr (is_complex<T>)
     return x.real();
   else
@@ -70,7 +70,7 @@ constexpr real_t<T> real_part(T x) {
 
 /// Returns whether no part of x is NaN or infinite.
 template <class T>
-bool is_finite(T x) {
+TESELA_BOTH bool is_finite(T x) {
   if constexpr (is_complex<T>)
     return std::isfinite(x.real()) && std::isfinite(x.imag());
   else
@@ -79,7 +79,7 @@ bool is_finite(T x) {
 
 /// Returns the larger magnitude of x's parts, which cannot overflow; |x| for a real number. NaN if one is NaN.
 template <class T>
-real_t<T> largest_part(T x) {
+TESELA_BOTH real_t<T> largest_part(T x) {
   if constexpr (is_complex<T>) {
     const real_t<T> re = std::abs(x.real()), im = std::abs(x.imag());
     return re >= im || std::isnan(re) ? re : im;
@@ -90,7 +90,7 @@ real_t<T> largest_part(T x) {
 
 /// Returns |re x| + |im x|, by which LAPACK selects pivots; |x| for a real number.
 template <class T>
-real_t<T> sum_of_parts(T x) {
+TESELA_BOTH real_t<T> sum_of_parts(T x) {
   if constexpr (is_complex<T>)
     return std::abs(x.real()) + std::abs(x.imag());
   else
@@ -100,7 +100,7 @@ real_t<T> sum_of_parts(T x) {
 /// Returns a b by the four real products. The operator of std::complex also looks for infinities behind NaN, which no
 /// compiler vectorizes.
 template <class T>
-constexpr T times(T a, T b) {
+TESELA_BOTH constexpr T times(T a, T b) {
   if constexpr (is_complex<T>)
     return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
   else

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(edge_of<T>) invert_kernel(index_t n, const T* 
   const int w = static_cast<int>(min(index_t{edge}, n - at)), j = threadIdx.x;
   for (int k = 0; k < edge; ++k)
     if (lower)  // each thread reads one column, in either storage order
-      columns[j][k] = j < w && k < j ? device_conj(r[at + j + (at + k) * ldr]) : T(0);
+      columns[j][k] = j < w && k < j ? conj(r[at + j + (at + k) * ldr]) : T(0);
     else
       columns[k][j] = k < w && j < k ? r[at + j + (at + k) * ldr] : T(0);
   inverses[j] = j < w && !lower ? reciprocal(r[(at + j) * (ldr + 1)]) : T(1);

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(players)
       if (threadIdx.x == 0) winners[k] = -1;
       continue;
     }
-    const R size = device_sum_of_parts(x[k]);
+    const R size = sum_of_parts(x[k]);
     R best = !plays ? R(-1) : isnan(size) ? R(INFINITY) : size;
     int who = threadIdx.x;
     const auto reduce = [&](int lanes) {
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(players)
       plays = false;
     }
     __syncthreads();
-    if (plays && device_sum_of_parts(pivot_row[k]) != 0) {
+    if (plays && sum_of_parts(pivot_row[k]) != 0) {
       const T multiple = quotient(x[k], pivot_row[k]);
 #pragma unroll
       for (int j = k + 1; j < width; ++j) x[j] = minus_product(x[j], multiple, pivot_row[j]);
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(width* width)
   for (int k = 0; k < w; ++k) {
     __syncthreads();
     const T pivot = s[k][k];
-    if (device_sum_of_parts(pivot) == 0 || !device_finite(pivot)) {  // the same for all threads
+    if (sum_of_parts(pivot) == 0 || !is_finite(pivot)) {  // the same for all threads
       if (i == 0 && j == 0) *zero = static_cast<double>(place + k);
       return;
     }

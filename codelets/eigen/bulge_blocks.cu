@@ -87,16 +87,15 @@ __global__ void __launch_bounds__(threads)
     const int i = warp / 2 * 16, j = warp % 2 * 16;
     T sums[1][2][4] = {};
     block_product<1, 2, most_length>(sums, lane, &v[0][i], Memory<T>::ld,
-                                     [&](int r, int l) { return device_conj(v[r][j + l]); });
-    for_fragment<1, 2>(lane, [&](int m, int n, int e, int row, int column) {
-      products[i + row][j + column] = device_conj(sums[m][n][e]);
-    });
+                                     [&](int r, int l) { return conj(v[r][j + l]); });
+    for_fragment<1, 2>(
+        lane, [&](int m, int n, int e, int row, int column) { products[i + row][j + column] = conj(sums[m][n][e]); });
   }
   __syncthreads();
   join_triangles(memory);
   T *const first = blocks + plan.column(block, hop) * ld, *const second = first + k * rows;
   const auto to_first = [&](int r, int j, T x) {
-    first[is_complex<T> ? j + r * k : j / 4 * 4 * rows + 4 * r + j % 4] = device_conj(x);
+    first[is_complex<T> ? j + r * k : j / 4 * 4 * rows + 4 * r + j % 4] = conj(x);
   };
   const auto to_second = [&](int r, int j, T x) {
     second[is_complex<T> ? r + j * rows : r / 4 * 4 * k + 4 * j + r % 4] = x;
@@ -106,7 +105,7 @@ __global__ void __launch_bounds__(threads)
     if (is_complex<T> && transpose)
       second[at] = v[at % rows][at / rows];
     else if (is_complex<T>)
-      first[at] = device_conj(v[at / k][at % k]);
+      first[at] = conj(v[at / k][at % k]);
     else if (transpose)
       second[at] = v[l / k * 4 + at % 4][l % k];
     else

@@ -26,9 +26,9 @@ __global__ void scan_column(index_t below, index_t rows, const T* a, index_t ld,
   index_t strange = -1, last = diagonal;
   for (index_t i = max(diagonal, index_t{0}) + threadIdx.x; i < rows; i += blockDim.x) {
     const T x = a[i + j * ld];
-    const auto size = static_cast<double>(device_largest_part(x));
+    const auto size = static_cast<double>(largest_part(x));
     if (size > largest) largest = size;
-    if (!device_finite(x) && strange < 0) strange = i;
+    if (!is_finite(x) && strange < 0) strange = i;
     if (size != 0) last = i;
   }
   if (largest > 0) atomicMax(&found->largest, static_cast<unsigned long long>(__double_as_longlong(largest)));

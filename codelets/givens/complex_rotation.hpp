@@ -40,23 +40,6 @@ TESELA_BOTH inline bool is_zero(T x) {
     return x == T(0);
 }
 
-template <class T>
-TESELA_BOTH inline T conjugate(T x) {
-  if constexpr (is_complex<T>)
-    return T(x.real(), -x.imag());
-  else
-    return x;
-}
-
-/// Returns a b.
-template <class T>
-TESELA_BOTH inline T product(T a, T b) {
-  if constexpr (is_complex<T>)
-    return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-  else
-    return a * b;
-}
-
 // The rest is for complex numbers. Every operation is rounded, as in combine().
 
 template <class T>
@@ -127,7 +110,7 @@ template <class T>
 TESELA_BOTH inline T complex_scalar(T a, T b) {
   using R = real_t<T>;
   const R factor_a = factor_into_range(a), factor_b = factor_into_range(b);
-  const T x = scaled(a, factor_a), y = conjugate(scaled(b, factor_b));
+  const T x = scaled(a, factor_a), y = conj(scaled(b, factor_b));
   if (is_zero(x)) return phase(y);
   const T direction = rounded_product(y, x);
   const R square = squared(x);

@@ -151,22 +151,22 @@ TESELA_BOTH inline Annihilation<T> givens(T a, T b) {
 /// Returns the rotation for rows of C in Q^H C, or for columns of C in C Q: (c, conj(s)).
 template <class T>
 TESELA_BOTH inline Rotation<T> for_side(Side side, const Rotation<T>& x) {
-  return {x.c, side == Side::left ? x.s : internal::conjugate(x.s)};
+  return {x.c, side == Side::left ? x.s : conj(x.s)};
 }
 
 /// Rotates the pair (upper, lower) in place.
 template <class T>
 TESELA_BOTH inline void rotate(const Rotation<T>& x, T& upper, T& lower) {
-  const T above = x.c * upper + internal::product(x.s, lower);
-  lower = x.c * lower - internal::product(internal::conjugate(x.s), upper);
+  const T above = x.c * upper + times(x.s, lower);
+  lower = x.c * lower - times(conj(x.s), upper);
   upper = above;
 }
 
 /// Applies the inverse of rotate().
 template <class T>
 TESELA_BOTH inline void rotate_back(const Rotation<T>& x, T& upper, T& lower) {
-  const T above = x.c * upper - internal::product(x.s, lower);
-  lower = x.c * lower + internal::product(internal::conjugate(x.s), upper);
+  const T above = x.c * upper - times(x.s, lower);
+  lower = x.c * lower + times(conj(x.s), upper);
   upper = above;
 }
 

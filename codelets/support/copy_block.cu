@@ -23,7 +23,7 @@ __global__ void copy_reversed(const T* a, index_t lda, T* b, index_t ldb, index_
     if (i >= rows || j >= columns) continue;
     const index_t row = rows_back ? rows - 1 - i : i, column = columns_back ? columns - 1 - j : j;
     const T element = transposed ? a[column + row * lda] : a[row + column * lda];
-    square[j - j0][i - i0] = op == Op::conjugate ? device_conj(element) : element;
+    square[j - j0][i - i0] = op == Op::conjugate ? conj(element) : element;
   }
   __syncthreads();
   for (index_t k = threadIdx.y; k < edge; k += blockDim.y)

@@ -17,7 +17,7 @@ __global__ void search(typename NotFinite<T>::Args args, index_t rows, index_t c
     if (args.upper) end = min(rows, args.first_column + j - args.first_row + 1);
     const index_t first = args.lower ? max(index_t{0}, args.first_column + j - args.first_row) : 0;
     bool strange = false;
-    for (index_t i = first + threadIdx.x; i < end; i += blockDim.x) strange |= !device_finite(a[i + j * ld]);
+    for (index_t i = first + threadIdx.x; i < end; i += blockDim.x) strange |= !is_finite(a[i + j * ld]);
     if (__syncthreads_or(strange) != 0 && threadIdx.x == 0) {
       const int column = static_cast<int>(j + 1);
       for (int seen = atomicCAS(status, 0, column); seen > column;) {

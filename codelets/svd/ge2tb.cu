@@ -17,7 +17,7 @@ struct TriangleToBand {
     if (i > j) return;
     const index_t column = transpose ? i : j, row = transpose ? half_width - 1 + j - i : 2 * half_width - 1 + i - j;
     const T x = r[i + j * ldr];
-    band[row + column * ld] = transpose ? device_conj(x) : x;
+    band[row + column * ld] = transpose ? conj(x) : x;
   }
 };
 

@@ -96,7 +96,7 @@ struct BulgeHop {
     if (squares_are_safe(alpha, squares)) return reflector_of(alpha, squares);
     const Magnitude<T> m = Magnitude<T>::template of<R>(lane, pivot, s.c);
     if (m.bad != 0) return {m.bad, m.bad, m.bad, 0};
-    if (m.largest_other == 0) return {device_real(alpha), T(0), T(0), 0};
+    if (m.largest_other == 0) return {real_part(alpha), T(0), T(0), 0};
     int exponent = 0;
     frexp(m.largest, &exponent);
     __syncthreads();  // before s.squares is written again
@@ -131,7 +131,7 @@ struct BulgeHop {
       T sum[warps];
 #pragma unroll
       for (int k = 0; k < warps; ++k) sum[k] = s.dots[k][thread];
-      s.u[thread] = device_times(device_conj(tau), sum_of_warps(sum));
+      s.u[thread] = device_times(conj(tau), sum_of_warps(sum));
     } else if (thread < 2 * R) {
       const int j = thread - R;
       const Real shift = Real(-0.5) * real_dot(tau, tau) * sum_of_warps(s.products);
@@ -145,8 +145,7 @@ struct BulgeHop {
     for (int r = 0; r < tile; ++r)
 #pragma unroll
       for (int c = 0; c < tile; ++c)
-        d[r][c] -= rounded_product(down_v[r], device_conj(other[c])) +
-                   device_conj(rounded_product(across_v[c], device_conj(z[r])));
+        d[r][c] -= rounded_product(down_v[r], conj(other[c])) + conj(rounded_product(across_v[c], conj(z[r])));
     if (!left) return;
     load_columns(other, s.u);
     subtract<false>(e, down_v, other);
@@ -173,7 +172,7 @@ struct BulgeHop {
     T sum[warps];
 #pragma unroll
     for (int k = 0; k < warps; ++k) sum[k] = s.dots[k][i];
-    const T across = rounded_product(device_conj(tau), sum_of_warps(sum)), first = device_conj(s.w[i] - across);
+    const T across = rounded_product(conj(tau), sum_of_warps(sum)), first = conj(s.w[i] - across);
     if (q == 0) s.u[i] = across;
     const DeviceReflector<T> reflector = this->reflector(first, pivot);
     const T mine = i == pivot ? T(1) : i < b ? reflector(first) : T(0);
@@ -200,7 +199,7 @@ struct BulgeHop {
     if (thread < R) {
 #pragma unroll
       for (int k = 0; k < warps; ++k) sum[k] = s.dots[k][thread];
-      s.u[thread] = device_times(device_conj(tau), sum_of_warps(sum));
+      s.u[thread] = device_times(conj(tau), sum_of_warps(sum));
     }
     __syncthreads();
     load_columns(other, s.u);
@@ -220,7 +219,7 @@ struct BulgeHop {
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
-      for (int c = 0; c < tile; ++c) a[r][c] = minus_product(a[r][c], x[r], conjugate ? device_conj(y[c]) : y[c]);
+      for (int c = 0; c < tile; ++c) a[r][c] = minus_product(a[r][c], x[r], conjugate ? conj(y[c]) : y[c]);
   }
 
   /// Keeps half of a lane's sums, and adds the sums of the lane `bit` away.
@@ -241,7 +240,7 @@ struct BulgeHop {
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
-      for (int c = 0; c < tile; ++c) sum[c] = plus_product(sum[c], e[r][c], device_conj(factors[r]));
+      for (int c = 0; c < tile; ++c) sum[c] = plus_product(sum[c], e[r][c], conj(factors[r]));
     halve<2>(sum, 16);
     int first = (lane & 16) != 0 ? 2 : 0;
     if constexpr (across == 16) {

@@ -133,7 +133,7 @@ struct ChaseByPlaces {
     return fitting < 0 ? 0 : fitting < turns_of_group ? static_cast<int>(fitting) : turns_of_group;
   }
   __device__ T* band(index_t row, index_t column) const { return run.band.template at<true, kind>(row, column); }
-  __device__ static T adjoint_if_upper(T x) { return upper ? device_conj(x) : x; }
+  __device__ static T adjoint_if_upper(T x) { return upper ? conj(x) : x; }
   __device__ int offset(int place, int pivot) const { return place >= pivot ? place - pivot : place - pivot + b; }
 
   __device__ void chase() const {
@@ -169,11 +169,11 @@ struct ChaseByPlaces {
                       : T(0);
         if constexpr (upper) {
           d[r][c] = inside && column < p.rows && !p.is_zero_of_d(row, column, b, first_sweep == 0)
-                        ? device_conj(*band(p.row + row, p.row + column))
+                        ? conj(*band(p.row + row, p.row + column))
                         : T(0);
         } else {
           const T x = inside && column < p.rows ? *band(p.row + max(row, column), p.row + min(row, column)) : T(0);
-          d[r][c] = row < column ? device_conj(x) : x;
+          d[r][c] = row < column ? conj(x) : x;
         }
         if (column == 0 && j < b) s.pivot[core.row + r] = e[r][c];
       }
@@ -257,7 +257,7 @@ struct ChaseByPlaces {
     for (int r = 0; r < tile; ++r)
 #pragma unroll
       for (int c = 0; c < tile; ++c)
-        if (c == column && (!upper || r != row)) d[r][c] = upper ? T(0) : device_conj(entering[r]);
+        if (c == column && (!upper || r != row)) d[r][c] = upper ? T(0) : conj(entering[r]);
   }
 
   /// Sends the pivot's row up, moves its column of D to E, and makes the next pivot's column E's first.
@@ -325,7 +325,7 @@ struct ChaseByPlaces {
           *band(p.row + row, p.left + column) = column == 0 ? T(beta.of_e) : adjoint_if_upper(e[r][c]);
         if constexpr (upper) {
           if (column < p.rows && (row > 0 || column == 0))
-            *band(p.row + row, p.row + column) = row == 0 ? T(beta.of_d) : device_conj(d[r][c]);
+            *band(p.row + row, p.row + column) = row == 0 ? T(beta.of_d) : conj(d[r][c]);
         } else if (column <= row) {
           *band(p.row + row, p.row + column) = d[r][c];
         }

@@ -81,10 +81,10 @@ struct ChaseBySweeps {
 
   __device__ T load_from_band(index_t row, index_t column) const {
     const T x = load_past_l1(run.band.template at<whole, kind>(row, column));
-    return upper ? device_conj(x) : x;
+    return upper ? conj(x) : x;
   }
   __device__ void store_to_band(index_t row, index_t column, T x) const {
-    store_past_l1(run.band.template at<whole, kind>(row, column), upper ? device_conj(x) : x);
+    store_past_l1(run.band.template at<whole, kind>(row, column), upper ? conj(x) : x);
   }
   __device__ int offset(int place, int pivot) const { return place >= pivot ? place - pivot : place - pivot + b; }
   __device__ int place(int offset, int pivot) const { return offset + pivot < b ? offset + pivot : offset + pivot - b; }
@@ -150,7 +150,7 @@ struct ChaseBySweeps {
     each_element([&](int c, int row, int j) {
       if (row >= b || j >= b || (!upper && j > row)) return;
       s.block[place(j, pivot)][place(row, pivot)] = from_d[c];
-      if constexpr (!upper) s.block[place(row, pivot)][place(j, pivot)] = device_conj(from_d[c]);
+      if constexpr (!upper) s.block[place(row, pivot)][place(j, pivot)] = conj(from_d[c]);
     });
     __syncthreads();
     take(d);

@@ -17,7 +17,7 @@ struct DeviceReflector {
   int exponent;   ///< x was divided by 2^exponent; 0 if it was not
   /// Returns v(i) for an x(i) other than the leading element.
   __device__ T operator()(T x) const {
-    if (device_largest_part(factor) == 0) return T(0);
+    if (largest_part(factor) == 0) return T(0);
     return device_times(exponent == 0 ? x : times_two_to(x, -exponent), factor);
   }
 };
@@ -26,7 +26,7 @@ struct DeviceReflector {
 template <class T>
 __device__ inline DeviceReflector<T> reflector_of(T alpha, real_t<T> squares) {
   if constexpr (is_complex<T>) squares = fma(alpha.im, alpha.im, squares);
-  const real_t<T> re = device_real(alpha), beta = -copysign(sqrt(re * re + squares), re);
+  const real_t<T> re = real_part(alpha), beta = -copysign(sqrt(re * re + squares), re);
   if constexpr (is_complex<T>)
     return {beta, {(beta - re) / beta, -alpha.im / beta}, reciprocal(alpha - T(beta)), 0};
   else
@@ -41,7 +41,7 @@ __device__ inline bool squares_are_safe(T alpha, real_t<T> squares) {
   // The least normal number over eps^2, and its inverse.
   constexpr Real least = single ? Real(0x1p-80) : Real(0x1p-918), most = single ? Real(0x1p+80) : Real(0x1p+918);
   if constexpr (is_complex<T>) squares = fma(alpha.im, alpha.im, squares);
-  const Real re = device_real(alpha);
+  const Real re = real_part(alpha);
   return squares >= least && re * re + squares <= most;
 }
 
@@ -62,9 +62,9 @@ struct Magnitude {
   __device__ static Magnitude of(int lane, int pivot, const T* x) {
     Magnitude m{Real(0), Real(0), Real(0)};
     for (int i = lane; i < R; i += 32) {
-      m.largest = fmax(m.largest, device_largest_part(x[i]));
-      if (i != pivot) m.largest_other = fmax(m.largest_other, device_largest_part(x[i]));
-      m.bad += device_real(x[i]) - device_real(x[i]);
+      m.largest = fmax(m.largest, largest_part(x[i]));
+      if (i != pivot) m.largest_other = fmax(m.largest_other, largest_part(x[i]));
+      m.bad += real_part(x[i]) - real_part(x[i]);
       if constexpr (is_complex<T>) {
         if (i == pivot) m.largest_other = fmax(m.largest_other, fabs(x[i].im));
         m.bad += x[i].im - x[i].im;

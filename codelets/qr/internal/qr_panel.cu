@@ -96,11 +96,11 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
     for (int l = 0; l < W; ++l) {
       s[l] = T(0);
 #pragma unroll
-      for (int r = 0; r < R; ++r) s[l] = Max::combine(s[l], T(device_largest_part(a[r][l])));
+      for (int r = 0; r < R; ++r) s[l] = Max::combine(s[l], T(largest_part(a[r][l])));
     }
-    double largest = device_real(reduce<W, Max>(s, x, packets, ++epoch, -1));
+    double largest = real_part(reduce<W, Max>(s, x, packets, ++epoch, -1));
     if (stacked && lane < cols)
-      for (int i = 0; i <= lane; ++i) largest = Max::combine(largest, device_largest_part(top[i][lane]));
+      for (int i = 0; i <= lane; ++i) largest = Max::combine(largest, largest_part(top[i][lane]));
     int e = 0;
     if (largest > 0 && largest < HUGE_VAL) frexp(largest, &e);
     e = e > 1000 ? 1000 : e < -1000 ? -1000 : e;
@@ -132,9 +132,9 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
 #pragma unroll
       for (int r = 0; r < R; ++r) tail[r] = row(r) > pivot ? a[r][0] : T(0);
       const auto product = [&](int l) {
-        T sum = device_conj(tail[0]) * a[0][l];
+        T sum = conj(tail[0]) * a[0][l];
 #pragma unroll
-        for (int r = 1; r < R; ++r) sum = plus_product(sum, device_conj(tail[r]), a[r][l]);
+        for (int r = 1; r < R; ++r) sum = plus_product(sum, conj(tail[r]), a[r][l]);
         return sum;
       };
       if constexpr (is_complex<T>) {  // registers suffice for half of the products
@@ -152,8 +152,8 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
       }
       dot = reduce<W, Sum>(s, x, packets, epoch, stacked ? -1 : 0);
       p_l = lane < W ? x.pivot[epoch % 2][lane] : S(0);
-      alpha = from_first_lane(p_l), squares = __shfl_sync(whole_warp, device_real(dot), 0);
-      norm2 = device_real(device_conj(alpha) * alpha) + squares;
+      alpha = from_first_lane(p_l), squares = __shfl_sync(whole_warp, real_part(dot), 0);
+      norm2 = real_part(conj(alpha) * alpha) + squares;
       if (!(norm2 < vanishing<T> * vanishing<T>) || finer == 3) break;
 
         // Only rounding errors remain of a column that depends on others: repeat in a finer unit, because its reflector
@@ -165,8 +165,8 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
       if (warp == 1 && lane == 0) unit[j] *= vanishing<T>;
     }
     const auto [beta, tau, scale] = make_reflector(alpha, squares, norm2);
-    const S w = plus_product(p_l, device_conj(scale), dot);  // v^H a_l, and for finished columns v^H v_l
-    const S f = lane > 0 && lane < W - j ? device_conj(tau) * w : S(0);
+    const S w = plus_product(p_l, conj(scale), dot);  // v^H a_l, and for finished columns v^H v_l
+    const S f = lane > 0 && lane < W - j ? conj(tau) * w : S(0);
     x.broadcast[warp][lane] = f;
     __syncwarp();
 
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
       const index_t ld = stacked ? p.ldr : p.lda;
       if (lane < W - j && j + lane < cols)
         r_row[(j + lane) * ld] = narrowed<T>((lane == 0 ? beta : p_l - f) * unit[j + lane]);
-      if (lane >= W - j && lane < W) gram[lane - (W - j)][j] = device_conj(w);
+      if (lane >= W - j && lane < W) gram[lane - (W - j)][j] = conj(w);
       if (lane == 0) taus[j] = tau;
     }
     __syncwarp();

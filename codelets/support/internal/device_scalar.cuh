@@ -63,24 +63,6 @@ device_t<T> device_number(T x) {
     return x;
 }
 
-/// Returns the conjugate, which is x for a real number.
-template <class T>
-TESELA_BOTH constexpr T device_conj(T x) {
-  if constexpr (is_complex<T>)
-    return {x.re, -x.im};
-  else
-    return x;
-}
-
-/// Returns the real part.
-template <class T>
-TESELA_BOTH constexpr real_t<T> device_real(T x) {
-  if constexpr (is_complex<T>)
-    return x.re;
-  else
-    return x;
-}
-
 /// Returns x without its imaginary part.
 template <class T>
 TESELA_BOTH constexpr T without_imaginary(T x) {
@@ -168,35 +150,6 @@ __device__ inline T quotient(T a, T b) {
 template <class R, std::size_t alignment>
 __device__ inline ComplexNumber<R, alignment> operator/(ComplexNumber<R, alignment> a, ComplexNumber<R, alignment> b) {
   return quotient(a, b);
-}
-
-/// Returns |re x| + |im x|; |x| for a real number.
-template <class T>
-__device__ inline real_t<T> device_sum_of_parts(T x) {
-  if constexpr (is_complex<T>)
-    return fabs(x.re) + fabs(x.im);
-  else
-    return fabs(x);
-}
-
-/// Returns the larger magnitude of x's parts; |x| for a real number.
-template <class T>
-__device__ inline real_t<T> device_largest_part(T x) {
-  if constexpr (is_complex<T>) {
-    const real_t<T> re = fabs(x.re), im = fabs(x.im);
-    return re > im ? re : im;
-  } else {
-    return fabs(x);
-  }
-}
-
-/// Returns whether no part of x is NaN or infinite.
-template <class T>
-__device__ inline bool device_finite(T x) {
-  if constexpr (is_complex<T>)
-    return isfinite(x.re) && isfinite(x.im);
-  else
-    return isfinite(x);
 }
 
 /// Returns the number of the lane whose index differs by the bits `far`.

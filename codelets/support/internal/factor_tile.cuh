@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(edge* edge)
       if (y == t)
         for (int p = 0; p < per_thread; ++p) column[x + edge * p] = s[p][q];
       __syncthreads();
-      const R pivot = device_real(column[k]);
+      const R pivot = real_part(column[k]);
       if (root && !(pivot > 0 && isfinite(pivot))) {
         if (threadIdx.x == 0) *said = static_cast<double>(first + k + 1);
         return;
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(edge* edge)
 #pragma unroll
         for (int r = q; r < per_thread; ++r) {
           if (r == q && y <= t) continue;
-          const T right = device_conj(scaled(column[y + edge * r]));
+          const T right = conj(scaled(column[y + edge * r]));
           for (int p = 0; p < per_thread; ++p) s[p][r] = minus_product(s[p][r], left[p], right);
         }
         if (y == t)
@@ -125,12 +125,12 @@ __global__ void __launch_bounds__(rows_at_once)
   square += blockIdx.y * stride;
   for (int e = threadIdx.x; e < width * width; e += rows_at_once) {
     const int k = e / width, j = e % width;
-    l[k][j] = j < w && k < j ? device_conj(square[j + k * lda]) : T(0);
+    l[k][j] = j < w && k < j ? conj(square[j + k * lda]) : T(0);
   }
   bool good = true;
   if (threadIdx.x < width) {
     const int k = threadIdx.x;
-    pivots[k] = k < w ? device_real(square[k + k * lda]) : R(1);
+    pivots[k] = k < w ? real_part(square[k + k * lda]) : R(1);
     inverses[k] = 1 / pivots[k];
     good = divides(inverses[k]);
   }

@@ -25,8 +25,7 @@ __global__ void mirror_kernel(index_t n, T* a, index_t ld) {
     if (row + x < n && column + y < n) square[y][x] = a[row + x + (column + y) * ld];
   __syncthreads();
   for (index_t y = threadIdx.y; y < mirror_side; y += mirror_rows) {
-    if (column + x < n && row + y < n && column + x < row + y)
-      a[column + x + (row + y) * ld] = device_conj(square[x][y]);
+    if (column + x < n && row + y < n && column + x < row + y) a[column + x + (row + y) * ld] = conj(square[x][y]);
     if (is_complex<T> && row + x < n && row + x == column + y)
       a[row + x + (column + y) * ld] = without_imaginary(square[y][x]);
     if (clear && row + x < n && column + y < n && column + y < row + x) a[row + x + (column + y) * ld] = 0;
@@ -45,8 +44,7 @@ __global__ void mirror_down_kernel(index_t n, T* a, index_t ld) {
     if (row + x < n && column + y < n) square[y][x] = a[row + x + (column + y) * ld];
   __syncthreads();
   for (index_t y = threadIdx.y; y < mirror_side; y += mirror_rows)
-    if (column + x < n && row + y < n && column + x > row + y)
-      a[column + x + (row + y) * ld] = device_conj(square[x][y]);
+    if (column + x < n && row + y < n && column + x > row + y) a[column + x + (row + y) * ld] = conj(square[x][y]);
 }
 
 template <class T>
