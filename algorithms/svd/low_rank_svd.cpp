@@ -1,7 +1,9 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/algorithms/svd/internal/scaled_tall.hpp>
 #include <tesela/algorithms/svd/internal/svd_on_gpus.hpp>
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
@@ -92,16 +94,34 @@ class Range {
   TileMatrix<T> adjoint_times(const TileMatrix<T>& X) const {
     return product(transposed_ ? Op::none : adjoint<T>, X, small(X.n()));
   }
-  /// Inserts the computation of an orthonormal basis Q of X's columns, X = Q R; overwrites X.
-  TileMatrix<T> basis(const TileMatrix<T>& X, const TileMatrix<T>* R = nullptr) const {
-    TileMatrix<T> Q(g_.runtime(), X.m(), X.n(), X.tile_shape());
+  /// Inserts a copy of some columns of X, which has a tile column.
+  TileMatrix<T> columns(const TileMatrix<T>& X, index_t first, index_t count) const {
+    const TileMatrix<T> part(g_.runtime(), X.m(), count, {X.tile_shape().mb, std::max<index_t>(count, 1)});
+    rearrange(g_, X, {.column = first, .on_gpus = on_gpus()}, part);
+    return part;
+  }
+  /// Q with orthonormal columns and R of X = Q R.
+  struct Basis {
+    TileMatrix<T> Q, R;
+  };
+  /// Computes them and overwrites X. GPUs try Cholesky QR first: it reads X a few times, at the speed of memory. The
+  /// columns of X are dependent if A has a lower rank.
+  Basis basis(const TileMatrix<T>& X) const {
+    if (on_gpus()) {
+      const TileMatrix<T> copy = columns(X, 0, X.n());
+      if (Orthogonalized<T> found = orthogonalize(g_, copy, Orthogonalization::cholesky_qr2); found.broken == 0)
+        return {copy, found.R};
+    }
+    const TileMatrix<T> Q(g_.runtime(), X.m(), X.n(), X.tile_shape()),
+        R(g_.runtime(), X.n(), X.n(), X.tile_shape(), "R");
     const QrFactorization<T> factors = qr(g_, X);
-    if (R != nullptr) factors.extract_r(g_, *R);
+    factors.extract_r(g_, R);
     factors.form_q(g_, Q);
-    return Q;
+    return {Q, R};
   }
 
  private:
+  bool on_gpus() const { return workers_for<T>(g_.runtime()).gpus > 0; }
   TileMatrix<T> product(Op op, const TileMatrix<T>& X, TileMatrix<T> Y) const {
     gemm<T>(g_, op, Op::none, T(1), A_, X, T(0), Y);
     return Y;
@@ -147,16 +167,15 @@ void drop_next_value(LowRankSvd<T>& result, index_t k) {
 /// Decomposes op(A), whose products neither over- nor underflow.
 template <class T>
 LowRankSvd<T> decompose(Graph& g, const Range<T>& range, index_t l, const LowRankOptions& o) {
-  TileMatrix<T> Q = range.basis(range.times(range.random(l, o.seed)));
-  for (int pass = 0; pass < o.power; ++pass) Q = range.basis(range.times(range.basis(range.adjoint_times(Q))));
-  // The test vectors are independent of Q.
-  const TileMatrix<T> E = range.times(range.random(tests, ~o.seed)), inside(g.runtime(), l, tests, {l, tests}),
-                      squares(g.runtime(), tests, tests, {tests, tests});
+  // The test vectors are independent of Q. One product serves both.
+  const TileMatrix<T> both = range.times(range.random(l + tests, o.seed)), E = range.columns(both, l, tests),
+                      inside(g.runtime(), l, tests, {l, tests}), squares(g.runtime(), tests, tests, {tests, tests});
+  TileMatrix<T> Q = range.basis(range.columns(both, 0, l)).Q;
+  for (int pass = 0; pass < o.power; ++pass) Q = range.basis(range.times(range.basis(range.adjoint_times(Q)).Q)).Q;
   gemm<T>(g, adjoint<T>, Op::none, T(1), Q, E, T(0), inside);
   gemm<T>(g, Op::none, Op::none, T(-1), Q, inside, T(1), E);
   gemm<T>(g, adjoint<T>, Op::none, T(1), E, E, T(0), squares);
-  const TileMatrix<T> Y = range.adjoint_times(Q), R(g.runtime(), l, l, Y.tile_shape(), "R"),
-                      P = range.basis(Y, &R);  // Q^H A = R^H P^H
+  const auto [P, R] = range.basis(range.adjoint_times(Q));  // Q^H A = R^H P^H
   g.wait();
   HostMatrix<T> r = to_host(R);
   LowRankSvd<T> result;
