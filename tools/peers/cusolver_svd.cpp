@@ -21,7 +21,7 @@ using namespace cusolver;
 namespace {
 
 template <class T>
-constexpr cudaDataType type = by_type<T, CUDA_R_32F, CUDA_R_64F>;
+constexpr cudaDataType type = by_type<T, CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F>;
 
 cusolverEigMode_t job(bool vectors) { return vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR; }
 
@@ -50,36 +50,41 @@ CusolverSvd<T>::CusolverSvd(CusolverSvdRoutine routine, index_t m, index_t n, bo
       n_(n),
       vectors_(vectors),
       a_(bytes_of<T>(m * n)),
-      s_(bytes_of<T>(n)),
+      s_(bytes_of<real_t<T>>(n)),
       u_(bytes_of<T>(m * n)),  // gesvdp writes U and V even if only the values are wanted
       v_(bytes_of<T>(n * n)),
       info_(sizeof(int)) {
   require(m >= n, "CusolverSvd", "m", m, " rows; cuSOLVER needs at least as many as columns, ", n);
   if (n == 0) return;
-  T *const a = a_.as<T>(), *const s = s_.as<T>(), *const u = u_.as<T>(), *const v = v_.as<T>();
+  T *const a = a_.as<T>(), *const u = u_.as<T>(), *const v = v_.as<T>();
+  real_t<T>* const s = s_.as<real_t<T>>();
   std::size_t on_device = 0, on_host = 0;
   switch (routine) {
     case CusolverSvdRoutine::gesvd: {
       const signed char some = vectors ? 'S' : 'N';
-      check_device(cusolverDnXgesvd_bufferSize(on_.solver, on_.params, some, some, m, n, type<T>, a, m, type<T>, s,
-                                               type<T>, u, m, type<T>, v, n, type<T>, &on_device, &on_host),
+      check_device(cusolverDnXgesvd_bufferSize(on_.solver, on_.params, some, some, m, n, type<T>, a, m, type<real_t<T>>,
+                                               s, type<T>, u, m, type<T>, v, n, type<T>, &on_device, &on_host),
                    "cusolverDnXgesvd_bufferSize");
       break;
     }
     case CusolverSvdRoutine::gesvdp:
-      check_device(cusolverDnXgesvdp_bufferSize(on_.solver, on_.params, job(vectors), 1, m, n, type<T>, a, m, type<T>,
-                                                s, type<T>, u, m, type<T>, v, n, type<T>, &on_device, &on_host),
-                   "cusolverDnXgesvdp_bufferSize");
+      check_device(
+          cusolverDnXgesvdp_bufferSize(on_.solver, on_.params, job(vectors), 1, m, n, type<T>, a, m, type<real_t<T>>, s,
+                                       type<T>, u, m, type<T>, v, n, type<T>, &on_device, &on_host),
+          "cusolverDnXgesvdp_bufferSize");
       break;
     case CusolverSvdRoutine::gesvdj: {
+      require(!is_complex<T>, "CusolverSvd", "routine", "gesvdj is for real numbers here");
       require(m <= std::numeric_limits<int>::max(), "CusolverSvd", "m", m, " exceeds gesvdj's integers");
-      create<T>(jacobi_);
-      int numbers = 0;
-      check_device(by_type<T, cusolverDnSgesvdj_bufferSize, cusolverDnDgesvdj_bufferSize>(
-                       on_.solver, job(vectors), 1, narrow(m), narrow(n), a, narrow(m), s, u, narrow(m), v, narrow(n),
-                       &numbers, jacobi_),
-                   "cusolverDn gesvdj_bufferSize");
-      on_device = bytes_of<T>(numbers);
+      if constexpr (!is_complex<T>) {
+        create<T>(jacobi_);
+        int numbers = 0;
+        check_device(by_type<T, cusolverDnSgesvdj_bufferSize, cusolverDnDgesvdj_bufferSize>(
+                         on_.solver, job(vectors), 1, narrow(m), narrow(n), a, narrow(m), s, u, narrow(m), v, narrow(n),
+                         &numbers, jacobi_),
+                     "cusolverDn gesvdj_bufferSize");
+        on_device = bytes_of<T>(numbers);
+      }
     }
   }
   work_.reserve(on_device, on_host);
@@ -91,37 +96,39 @@ CusolverSvd<T>::~CusolverSvd() {
 }
 
 template <class T>
-void CusolverSvd<T>::solve(T* values) {
+void CusolverSvd<T>::solve(real_t<T>* values) {
   if (n_ == 0) return;
   select_first_device();
-  T *const a = a_.as<T>(), *const s = s_.as<T>(), *const u = u_.as<T>(), *const v = v_.as<T>();
+  T *const a = a_.as<T>(), *const u = u_.as<T>(), *const v = v_.as<T>();
+  real_t<T>* const s = s_.as<real_t<T>>();
   void* const on_device = work_.device->as<void>();
   double error = 0;
   switch (routine_) {
     case CusolverSvdRoutine::gesvd: {
       const signed char some = vectors_ ? 'S' : 'N';
-      check_device(cusolverDnXgesvd(on_.solver, on_.params, some, some, m_, n_, type<T>, a, m_, type<T>, s, type<T>, u,
-                                    m_, type<T>, v, n_, type<T>, on_device, work_.bytes, work_.host.data(),
+      check_device(cusolverDnXgesvd(on_.solver, on_.params, some, some, m_, n_, type<T>, a, m_, type<real_t<T>>, s,
+                                    type<T>, u, m_, type<T>, v, n_, type<T>, on_device, work_.bytes, work_.host.data(),
                                     work_.host.size(), info_.as<int>()),
                    "cusolverDnXgesvd");
       break;
     }
     case CusolverSvdRoutine::gesvdp:
-      check_device(cusolverDnXgesvdp(on_.solver, on_.params, job(vectors_), 1, m_, n_, type<T>, a, m_, type<T>, s,
-                                     type<T>, u, m_, type<T>, v, n_, type<T>, on_device, work_.bytes, work_.host.data(),
-                                     work_.host.size(), info_.as<int>(), &error),
+      check_device(cusolverDnXgesvdp(on_.solver, on_.params, job(vectors_), 1, m_, n_, type<T>, a, m_, type<real_t<T>>,
+                                     s, type<T>, u, m_, type<T>, v, n_, type<T>, on_device, work_.bytes,
+                                     work_.host.data(), work_.host.size(), info_.as<int>(), &error),
                    "cusolverDnXgesvdp");
       break;
     case CusolverSvdRoutine::gesvdj:
-      check_device(by_type<T, cusolverDnSgesvdj, cusolverDnDgesvdj>(
-                       on_.solver, job(vectors_), 1, narrow(m_), narrow(n_), a, narrow(m_), s, u, narrow(m_), v,
-                       narrow(n_), static_cast<T*>(on_device), narrow(static_cast<index_t>(work_.bytes / sizeof(T))),
-                       info_.as<int>(), jacobi_),
-                   "cusolverDn gesvdj");
+      if constexpr (!is_complex<T>)
+        check_device(by_type<T, cusolverDnSgesvdj, cusolverDnDgesvdj>(
+                         on_.solver, job(vectors_), 1, narrow(m_), narrow(n_), a, narrow(m_), s, u, narrow(m_), v,
+                         narrow(n_), static_cast<T*>(on_device), narrow(static_cast<index_t>(work_.bytes / sizeof(T))),
+                         info_.as<int>(), jacobi_),
+                     "cusolverDn gesvdj");
   }
   if (const int info = read_info(info_); routine_ == CusolverSvdRoutine::gesvdj ? !is_result(info, n_) : info != 0)
     throw EnvironmentError(fmt::format("cuSOLVER gesvd: info {}", info));
-  copy_memory(values, s, bytes_of<T>(n_));
+  copy_memory(values, s, bytes_of<real_t<T>>(n_));
 }
 
 template <class T>
@@ -173,12 +180,12 @@ void CusolverSvdBatch<T>::download(T* s, T* u, T* v) const {
   copy_memory(v, v_.as<T>(), bytes_of<T>(n_ * n_ * count_));
 }
 
-#define TESELA_INSTANTIATE(T)    \
-  template class CusolverSvd<T>; \
-  template class CusolverSvdBatch<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+template class CusolverSvd<float>;
+template class CusolverSvd<double>;
+template class CusolverSvd<std::complex<float>>;
+template class CusolverSvd<std::complex<double>>;
+template class CusolverSvdBatch<float>;
+template class CusolverSvdBatch<double>;
 
 }  // namespace tesela
 

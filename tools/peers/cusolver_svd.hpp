@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tools/peers/cusolver_peer.hpp"
+#include <tesela/runtime/scalar.hpp>
 
 #include <cstdint>
 
@@ -16,7 +17,7 @@ enum class CusolverSvdRoutine : std::uint8_t {
   gesvdj   ///< one-sided Jacobi rotations
 };
 
-/// One m x n matrix, m >= n, with min(m, n) vectors on each side or none.
+/// One m x n matrix, m >= n, with min(m, n) vectors on each side or none. gesvdj is for real numbers.
 template <class T>
 class CusolverSvd {
  public:
@@ -29,13 +30,13 @@ class CusolverSvd {
   /// Copies m x n from host memory.
   void upload(const T* a) const { bench::copy_memory(a_.template as<T>(), a, cusolver::bytes_of<T>(m_ * n_)); }
   /// Stores the values, descending, in host memory; overwrites the matrix.
-  void solve(T* values);
-  /// Copies U, m x n, and V, n x n, to host memory; gesvd computes V^T.
+  void solve(real_t<T>* values);
+  /// Copies U, m x n, and V, n x n, to host memory; gesvd computes V^H.
   void download(T* u, T* v) const {
     bench::copy_memory(u, u_.template as<T>(), cusolver::bytes_of<T>(m_ * n_));
     bench::copy_memory(v, v_.template as<T>(), cusolver::bytes_of<T>(n_ * n_));
   }
-  /// Returns whether download() copies V^T.
+  /// Returns whether download() copies V^H.
   bool transposed() const { return routine_ == CusolverSvdRoutine::gesvd; }
 
  private:

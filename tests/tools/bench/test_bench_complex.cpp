@@ -62,11 +62,14 @@ TEST_CASE("benchmarks of complex numbers count four operations for one, on cores
   check({"qr", "--ncuda", "0"}, 16 * cube / 3, 2);
   check({"qr", "--ncuda", "0", "--peers", "tesela,givens-chain"}, 16 * cube / 3, 2);
   check({"eig", "--ncuda", "0", "--jobs", "values"}, 16 * cube / 3, 2);
+  check({"svd", "--ncuda", "0", "--jobs", "vectors", "--peers", "tesela,two-stage,lapack"}, 32 * cube, 3);
+  check({"svd", "--ncuda", "0", "--jobs", "values"}, 32 * cube / 3, 2);
   check({"ols", "--ncuda", "0", "--m", "300", "--peers", "tesela,tall-skinny,lapack"}, least_squares, 3);
   check_tridiagonal({"--ncuda", "0", "--n", "1000"}, 3);
   check_tridiagonal({"--ncuda", "0", "--n", "100", "--batch", "50", "--peers", "tesela,tesela-rows,lapack"}, 3);
   CHECK(run_tesela({"bench", "tridiag", "--ncuda", "0", "--precision", "z", "--peers", "refined"}).code == 2);
   CHECK(run_tesela({"bench", "gemm", "--ncuda", "0", "--precision", "z", "--kernel", "int8"}).code == 2);
+  CHECK(run_tesela({"bench", "svd", "--precision", "z", "--peers", "cusolver-j"}).code == 2);
 }
 
 TEST_CASE("benchmarks of complex numbers compare with cuBLAS and cuSOLVER", "[gpu]") {
@@ -82,4 +85,7 @@ TEST_CASE("benchmarks of complex numbers compare with cuBLAS and cuSOLVER", "[gp
   check_tridiagonal({"--n", "100", "--batch", "600"}, 6);
   check({"gemm", "--peers", "tesela,cublasxt"}, 8 * cube, 2);
   check({"eig", "--jobs", "vectors"}, 56 * cube / 3, 2);
+  for (const char* data : {"host", "device"})
+    check({"svd", "--data", data, "--jobs", "vectors", "--peers", "tesela,two-stage,cusolver,cusolver-p"}, 32 * cube,
+          4);
 }

@@ -26,6 +26,11 @@ void run(SvdBenchOptions o) {
   static_cast<void>(svd_matrix<T>({0, 0}, o.random, 1));  // throws for a wrong kind
   for (const index_t n : o.n) require(n >= 1, "bench svd", "--n", n, " is less than 1");
   o.devices_alone = false;  // some kernels run on cores alone
+  const auto rows = cli::svd_table<T>(true);
+  const std::vector<std::string> known = cli::peer_names(rows);
+  for (const std::string& peer : o.peers)
+    require(std::find(known.begin(), known.end(), peer) != known.end(), "bench svd", "--peers", peer,
+            " has no complex numbers");
   o.resolve("svd");
   Runtime runtime(o.runtime());
   Report report("svd", o, &runtime);
@@ -37,16 +42,16 @@ void run(SvdBenchOptions o) {
       cli::SvdProblem<T> problem{
           {m, n}, {.vectors = vectors, .band = o.band}, "", o.random, 1, o.common.seed, &runtime, o.on_device()};
       problem.load();
-      const auto peers = make_peers(o.peers, "auto", cli::svd_table<T>(true), problem);
+      const auto peers = make_peers(o.peers, "auto", rows, problem);
       report.add(Case{m == n ? fmt::format("n = {}, {}", n, job) : fmt::format("{} x {}, {}", m, n, job), m, n, 0, "",
                       o.data, "GFLOP/s"},
                  alternate(peers, o.common.repeat), ceiling,
-                 [&](double seconds) { return svd_flops(m, n, vectors) / seconds * 1e-9; });
+                 [&](double seconds) { return flops_each<T> * svd_flops(m, n, vectors) / seconds * 1e-9; });
     }
   report.note(
-      fmt::format("{}; rates by 4 m n^2 - 4/3 n^3 (values) and three times as many (vectors), whatever a peer "
+      fmt::format("{}; rates by {}4 m n^2 - 4/3 n^3 (values) and three times as many (vectors), whatever a peer "
                   "really does",
-                  o.random));
+                  o.random, is_complex<T> ? "4 times " : ""));
   if (o.on_device()) report.note("A is on a GPU before a run, U and V after it");
   report.finish();
 }
@@ -56,7 +61,7 @@ const cli::Command svd_command(
     [](cli::App& app) {
       auto o = std::make_shared<SvdBenchOptions>();
       o->common.repeat = 5;
-      o->add_to(app, "svd");
+      o->add_to(app, "svd", {.complex = true});
       app.add_option("-n,--n", o->n, "columns of A (and rows without --m); several: one case each for every job")
           ->delimiter(',')
           ->capture_default_str();
@@ -68,8 +73,7 @@ const cli::Command svd_command(
           ->transform(cli::positive());
       o->add_peers(app, peer_names(cli::svd_table<double>(true)));
       cli::add_random(app, o->random, svd_kinds());
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
     });
 
 }  // namespace

@@ -125,7 +125,7 @@ Solver<Svd<T>> by_cusolver(SvdProblem<T>& p, CusolverSvdRoutine routine) {
           u(vectors ? m : 0, vectors ? n : 0),
           v(vectors ? n : 0, vectors ? n : 0) {}
     CusolverSvd<T> device;
-    std::vector<T> s;
+    std::vector<real_t<T>> s;
     HostMatrix<T> u, v;
   };
   const auto state = std::make_shared<State>(routine, m, n, vectors);
@@ -140,14 +140,18 @@ Solver<Svd<T>> by_cusolver(SvdProblem<T>& p, CusolverSvdRoutine routine) {
   const auto result = [&p, state, vectors] {
     if (vectors && p.resident) state->device.download(state->u.data(), state->v.data());
     Svd<T> found;
-    for (const T s : state->s) found.values.push_back(static_cast<double>(s));
+    for (const real_t<T> s : state->s) found.values.push_back(static_cast<double>(s));
     if (!found.values.empty()) found.norm = found.values.front();
     if (!vectors) return found;
     found.u.emplace(state->u.clone());
     HostMatrix<T> v = state->v.clone();
-    for (index_t j = 0; state->device.transposed() && j < v.cols(); ++j)
-      for (index_t i = 0; i < j; ++i) std::swap(v(i, j), v(j, i));
-    found.v.emplace(std::move(v));
+    if (!state->device.transposed()) {
+      found.v.emplace(std::move(v));
+      return found;
+    }
+    found.v.emplace(v.cols(), v.cols());
+    for (index_t j = 0; j < v.cols(); ++j)
+      for (index_t i = 0; i < v.cols(); ++i) (*found.v)(i, j) = conj(v(j, i));
     return found;
   };
   return {prepare, run, {}, result};
@@ -165,14 +169,12 @@ std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool benchmark) {
   if (!benchmark) return rows;
   rows.back().place = Row::Place::cores;
   rows.back().solver = by_gesdd<T>;
-  if constexpr (!is_complex<T>) {
-    const auto add = [&](const char* name, const char* about, CusolverSvdRoutine routine) {
-      add_cusolver(rows, name, about, [routine](auto& p) { return by_cusolver(p, routine); });
-    };
-    add("cusolver", "Xgesvd on a GPU", CusolverSvdRoutine::gesvd);
-    add("cusolver-p", "its Xgesvdp, by a polar decomposition", CusolverSvdRoutine::gesvdp);
-    add("cusolver-j", "its gesvdj, by Jacobi rotations", CusolverSvdRoutine::gesvdj);
-  }
+  const auto add = [&](const char* name, const char* about, CusolverSvdRoutine routine) {
+    add_cusolver(rows, name, about, [routine](auto& p) { return by_cusolver(p, routine); });
+  };
+  add("cusolver", "Xgesvd on a GPU", CusolverSvdRoutine::gesvd);
+  add("cusolver-p", "its Xgesvdp, by a polar decomposition", CusolverSvdRoutine::gesvdp);
+  if constexpr (!is_complex<T>) add("cusolver-j", "its gesvdj, by Jacobi rotations", CusolverSvdRoutine::gesvdj);
   return rows;
 }
 
@@ -201,15 +203,14 @@ double check_peer(const std::string& peer, SvdProblem<T>& p, const Svd<T>& found
   return largest;
 }
 
-#define TESELA_INSTANTIATE(T)    \
-  template struct SvdProblem<T>; \
-  template std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool);
+#define TESELA_INSTANTIATE(T)                                          \
+  template struct SvdProblem<T>;                                       \
+  template std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool); \
+  template double check_peer(const std::string&, SvdProblem<T>&, const Svd<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
-template double check_peer(const std::string&, SvdProblem<float>&, const Svd<float>&);
-template double check_peer(const std::string&, SvdProblem<double>&, const Svd<double>&);
 
 }  // namespace tesela::cli
