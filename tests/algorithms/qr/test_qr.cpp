@@ -185,15 +185,16 @@ void check_every_tree(Runtime& runtime, auto zero, const std::vector<index_t>& i
         }
 }
 
-/// Cycles through the variants, one for each tree and shape: on a GPU a small graph takes a tenth of a second.
-void check_every_tree_once(Runtime& runtime, auto zero) {
+/// Cycles through the variants, one for each tree and shape, or for each third of these pairs: on a GPU a small graph
+/// takes a tenth of a second.
+void check_every_tree_once(Runtime& runtime, auto zero, bool third = false) {
   using T = decltype(zero);
   int turn = 0;
   for (const auto& [size, tile] : cases)
     for (std::string tree : schedule_orders()) {
       const bool triangles = turn % 2 != 0;
       const index_t ib = turn % 4 < 2 ? 0 : 3;
-      ++turn;
+      if (++turn % 3 != 0 && third) continue;
       if (tree == "domain") tree = "domain:3";
       CAPTURE(size.rows, size.cols, tile.mb, tile.nb, tree, triangles, ib);
       check_qr<T>(runtime, size, tile, {tree, ib, triangles, (size.rows + ib) % 2 == 0});
@@ -233,14 +234,14 @@ CORES_TEMPLATE_TEST_CASE("blocks of columns are factored one after the other", "
 
 GPU_TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "", float, double, std::complex<float>,
                        std::complex<double>) {
-  check_every_tree_once(runtime, TestType(0));
+  check_every_tree_once(runtime, TestType(0), !std::is_same_v<TestType, double>);
 }
 
 TEMPLATE_TEST_CASE("every tree factors every shape on cores and GPUs together", "[gpu]", float, double,
                    std::complex<double>) {
   test::require_gpu();
   Runtime runtime({.scheduler = "random"});
-  check_every_tree_once(runtime, TestType(0));
+  check_every_tree_once(runtime, TestType(0), true);
 }
 
 WORKERS_TEMPLATE_TEST_CASE("narrow steps factor wide tiles", "[sanitize]", float, double, std::complex<float>,
