@@ -23,6 +23,10 @@ index_t sweeps_in_cache(index_t b, std::size_t element) {
 
 bool chases_on_gpu(const WorkerCounts& workers, index_t b) { return workers.gpus > 0 && b <= largest_gpu_half_width; }
 
+index_t largest_half_width(const WorkerCounts& workers) {
+  return workers.gpus_on_all_ranks ? largest_gpu_half_width : largest_gpu_half_width / 2;
+}
+
 Priority chase_priority(bool gpu, Priority priority) {
   if (!gpu) return {priority.value, false, -1, true};
   priority.gpu = true;
@@ -36,8 +40,8 @@ BulgePlan bulge_plan(const WorkerCounts& workers, index_t n, index_t half_width,
   BulgePlan plan;
   plan.n = n;
   plan.b = std::min(half_width, std::max<index_t>(plan.n - 1, 1));
-  require(workers.cpus > 0 || workers.gpus == 0 || plan.b <= largest_gpu_half_width, "band_to_tridiagonal",
-          "half-width", plan.b, "; GPUs without cores accept at most ", largest_gpu_half_width);
+  require(workers.cpus > 0 || workers.gpus == 0 || plan.b <= largest_half_width(workers), "band_to_tridiagonal",
+          "half-width", plan.b, "; GPUs without cores accept at most ", largest_half_width(workers));
   const bool one_tile = n <= window, whole = chases_on_gpu(workers, plan.b) && one_tile;
   // For a band in one tile, the reflectors of a group are one tile: kept, or two tiles in alternation.
   const index_t suitable = whole ? std::max<index_t>(ceil_div(plan.n, options.vectors ? 4 : 16), 256)
@@ -54,22 +58,22 @@ BulgePlan bulge_plan(const WorkerCounts& workers, index_t n, index_t half_width,
 
 namespace {
 
-BulgeBlocks make_blocks(const WorkerCounts& workers, const BulgePlan& plan, std::size_t element,
+/// parts  2 for complex numbers, 1 for real numbers
+BulgeBlocks make_blocks(const WorkerCounts& workers, const BulgePlan& plan, index_t parts,
                         const BulgeOptions& options) {
   for (const auto& [value, name] :
        {std::pair{options.block, "options.block"}, std::pair{options.bundle, "options.bundle"}})
     require(value >= 0, "band_to_tridiagonal", name, value, " is negative");
-  // A GPU's shared memory is small for wide blocks of 16-byte numbers.
-  const index_t widest = chases_on_gpu(workers, plan.b) && element < 16 ? widest_gpu_block : 16;
+  const index_t widest = chases_on_gpu(workers, plan.b) ? widest_gpu_block / parts : 16;
   const bool gpus_alone = workers.gpus > 0 && workers.cpus == 0;  // no core forms blocks too large for a GPU
   BulgeBlocks blocks;
   blocks.chase = plan;
   blocks.width = ceil_div(options.block > 0 ? options.block : std::min<index_t>(plan.b / 2, widest), 4) * 4;
   blocks.width = std::max<index_t>(blocks.width, 4);
-  if (gpus_alone) blocks.width = std::min(blocks.width, widest_gpu_block);
-  blocks.blocks = ceil_div(options.bundle > 0 ? options.bundle : 128, blocks.width);
+  if (gpus_alone) blocks.width = std::min(blocks.width, widest_gpu_block / parts);
+  blocks.blocks = ceil_div(options.bundle > 0 ? options.bundle : 128 / parts, blocks.width);
   if (gpus_alone)
-    blocks.blocks = std::min(blocks.blocks, (most_gpu_ring_rows - blocks.length() - plan.b) / blocks.width + 1);
+    blocks.blocks = std::min(blocks.blocks, (most_gpu_ring_rows / parts - blocks.length() - plan.b) / blocks.width + 1);
   return blocks;
 }
 
@@ -102,13 +106,17 @@ void detail::plan_chase(MemoryPlan& plan, const EigShape& e) {
         {place, {p.slot_rows(), p.slots(group)}, static_cast<double>(kept_windows(p, group, e.vectors)), chase, last});
   plan.hold({place, chase_work(p), workers, chase, chase});
   if (!e.vectors) return;
-  const BulgeBlocks blocks = make_blocks(e.workers, p, plan.element(), {});
+  const bool complex = plan.element() == 16 || (gpu && !e.workers.gpus_on_all_ranks);
+  const BulgeBlocks blocks = make_blocks(e.workers, p, complex ? 2 : 1, {});
   if (blocks.bundles() == 0) return;
-  const Shape forming = form_bulge_blocks_work(blocks), applying = apply_bulge_blocks_work(blocks, plan.element());
-  plan.hold_on_each({.shape = {blocks.column_size(), blocks.columns()},
-                     .at_once = static_cast<double>(std::min(blocks.bundles(), bundles_at_once)),
-                     .first = back_transformation,
-                     .last = back_transformation});
+  const Shape forming = form_bulge_blocks_work(blocks),
+              applying = complex ? apply_bulge_blocks_work<std::complex<double>>(blocks)
+                                 : apply_bulge_blocks_work(blocks, plan.element());
+  plan.hold_on_each(
+      {.shape = {complex ? factor_rows<std::complex<double>>(blocks) : blocks.column_size(), blocks.columns()},
+       .at_once = static_cast<double>(std::min(blocks.bundles(), bundles_at_once)),
+       .first = back_transformation,
+       .last = back_transformation});
   for (const Shape& work : {forming, applying})
     plan.hold_on_each({.shape = work, .at_once = workers, .first = back_transformation, .last = back_transformation});
 }
@@ -116,14 +124,14 @@ void detail::plan_chase(MemoryPlan& plan, const EigShape& e) {
 template <class T>
 BulgeReflectors<T>::BulgeReflectors(Runtime& runtime, const WorkerCounts& workers, const BulgePlan& plan,
                                     const BulgeOptions& options)
-    : plan_(plan), blocks_(make_blocks(workers, plan, sizeof(T), options)), kept_(options.vectors) {
+    : plan_(plan), blocks_(make_blocks(workers, plan, parts_of<T>, options)), kept_(options.vectors) {
   for (index_t group = 0; group < kept_groups(plan_, kept_); ++group) {
     const index_t windows = kept_windows(plan_, group, kept_), slots = plan_.slots(group);
     groups_.emplace_back(runtime, plan_.slot_rows(), windows * slots, TileShape{plan_.slot_rows(), slots}, "V");
   }
   if (kept_ && blocks_.bundles() > 0)
-    factors_.emplace(runtime, blocks_.column_size(), blocks_.columns() * std::min(blocks_.bundles(), bundles_at_once),
-                     TileShape{blocks_.column_size(), blocks_.columns()}, "W");
+    factors_.emplace(runtime, factor_rows<T>(blocks_), blocks_.columns() * std::min(blocks_.bundles(), bundles_at_once),
+                     TileShape{factor_rows<T>(blocks_), blocks_.columns()}, "W");
 }
 
 template <class T>
@@ -138,8 +146,8 @@ void BulgeReflectors<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
   require(kept_, "BulgeReflectors::apply", "options.vectors", "was false; without vectors there is no Q");
   if (X.n() == 0) return;
   const index_t height = X.tile_shape().mb, bundles = blocks_.bundles();
-  const Shape forming = form_bulge_blocks_work(blocks_), applying = apply_bulge_blocks_work(blocks_, sizeof(T));
-  const bool gpu = workers_for<T>(g.runtime()).gpus > 0 && gpu_applies(blocks_);
+  const Shape forming = form_bulge_blocks_work(blocks_), applying = apply_bulge_blocks_work<T>(blocks_);
+  const bool gpu = workers_for<T>(g.runtime()).gpus > 0 && gpu_applies(plan_of_parts<T>(blocks_));
   std::vector<Tile<T>> kept, column;
   for (index_t i = 0; i < bundles; ++i) {
     const index_t bundle = op == Op::none ? bundles - 1 - i : i, first = (blocks_.first_sweep(bundle) + 1) / height;

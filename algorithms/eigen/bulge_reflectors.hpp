@@ -47,12 +47,15 @@ class BulgeReflectors {
 };
 
 /// Returns the plan of a chase down a band of order n in tiles of `window` columns. Throws ArgumentError for a negative
-/// options.sweeps, and for a half-width beyond largest_gpu_half_width if there are GPUs and no cores.
+/// options.sweeps, and for a half-width beyond largest_half_width() if there are GPUs and no cores.
 kernels::BulgePlan bulge_plan(const WorkerCounts& workers, index_t n, index_t half_width, index_t window,
                               std::size_t element, const BulgeOptions& options);
 
 /// Returns whether a GPU of these workers chases bulges; it runs many sweeps concurrently on a band in one tile.
 bool chases_on_gpu(const WorkerCounts& workers, index_t half_width);
+
+/// Returns the widest band whose reflectors GPUs apply. Complex reflectors are applied as real ones of twice the width.
+index_t largest_half_width(const WorkerCounts& workers);
 
 /// Returns the priority on a GPU, or on a core if `gpu` is false because the GPU variant does not support the sizes.
 Priority chase_priority(bool gpu, Priority priority);

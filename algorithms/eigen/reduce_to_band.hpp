@@ -10,7 +10,9 @@
 namespace tesela {
 
 /// Returns the half-width of the band between the two stages that suits the workers.
-inline index_t band_half_width(const WorkerCounts& workers) { return workers.gpus > 0 ? 64 : 32; }
+inline index_t band_half_width(const WorkerCounts& workers) {
+  return workers.gpus > 0 && workers.gpus_on_all_ranks ? 64 : 32;  // 32 for complex numbers
+}
 
 /// Options of reduce_to_band.
 struct ReduceToBandOptions {

@@ -108,7 +108,7 @@ void finish_on_cores(Graph& g, const SvdReduction<T>& reduction, int exponent, c
 
 index_t half_width_of(const WorkerCounts& workers, const SvdOptions& o) {
   const index_t band = o.band > 0 ? o.band : band_half_width(workers);
-  return workers.cpus == 0 ? std::min(band, kernels::largest_gpu_half_width) : band;
+  return workers.cpus == 0 ? std::min(band, largest_half_width(workers)) : band;
 }
 
 /// Returns the tiles of a square A that Reduction overwrites.

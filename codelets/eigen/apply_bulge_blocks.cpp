@@ -1,7 +1,10 @@
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
+#include <type_traits>
+#include <vector>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/apply_bulge_blocks.cpp"
 #include <tesela/codelets/eigen/internal/lanes_inl.hpp>
@@ -219,6 +222,13 @@ namespace tesela::kernels {
 namespace eigen {
 namespace {
 
+/// Returns complex numbers as twice as many rows of real numbers.
+template <class T>
+auto in_parts(const Block<T>& x) {
+  using Part = std::conditional_t<std::is_const_v<T>, const real_t<T>, real_t<T>>;
+  return Block<Part>{reinterpret_cast<Part*>(x.data), 2 * x.rows, x.cols, 2 * x.ld};
+}
+
 template <class T>
 auto best_apply() {
   return TESELA_BEST_TARGET(apply<T>);
@@ -234,11 +244,21 @@ Shape apply_bulge_blocks_work(const BulgeBlocks& plan, std::size_t element_size)
 
 template <class T>
 void ApplyBulgeBlocks<T>::cpu(const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c) {
-  eigen::best_apply<T>()(args, blocks, work, c);
+  if constexpr (is_complex<T>) {
+    std::vector<InOut<real_t<T>>> tiles;
+    for (const InOut<T>& tile : c) tiles.push_back({eigen::in_parts<T>(tile)});
+    eigen::best_apply<real_t<T>>()(
+        {plan_of_parts<T>(args.plan), args.bundle, args.op, 2 * args.row - 1, 2 * args.height},
+        {eigen::in_parts<const T>(blocks)}, {eigen::in_parts<T>(work)}, tiles);
+  } else {
+    eigen::best_apply<T>()(args, blocks, work, c);
+  }
 }
 
 template struct ApplyBulgeBlocks<float>;
 template struct ApplyBulgeBlocks<double>;
+template struct ApplyBulgeBlocks<std::complex<float>>;
+template struct ApplyBulgeBlocks<std::complex<double>>;
 
 }  // namespace tesela::kernels
 #endif

@@ -14,11 +14,8 @@ namespace {
 /// Kernel for block reflectors of width W and length L, or up to that size (rounded up), and N columns of C.
 template <class T, int W, int L, int N, bool exact>
 struct Applier {
-  // A warp reads numbers of 16 bytes eight lanes at a time: other distances are free of bank conflicts.
-  static constexpr bool large = sizeof(T) == 16;
-  static constexpr int threads = large ? 128 : 256, ld_first = W + (large ? 2 : 4), ld_second = L + (large ? 2 : 4),
-                       ld_w = W + 4, pack = 16 / int{sizeof(T)};
-  __host__ __device__ static constexpr int ld_ring(int rows) { return ceil_to_16(rows) + (large ? 5 : 4); }
+  static constexpr int threads = 256, ld_first = W + 4, ld_second = L + 4, ld_w = W + 4, pack = 16 / int{sizeof(T)};
+  __host__ __device__ static constexpr int ld_ring(int rows) { return ceil_to_16(rows) + 4; }
   __host__ __device__ static constexpr int at_least_one(int count) { return count > 0 ? count : 1; }
   __host__ __device__ static constexpr int ceil_to_16(int rows) { return (rows + 15) / 16 * 16; }
   __host__ __device__ static constexpr int elements(int ring) {
@@ -53,12 +50,10 @@ struct Applier {
     for (int i = me; i < ld_first * L + ld_second * W; i += threads) first[i] = T(0);
     __syncthreads();
   }
-  /// Copies m x n elements, stored in panels of four rows or, if complex, by columns, to columns `ld` apart.
+  /// Copies m x n elements, stored in panels of four rows, to columns `ld` apart.
   __device__ void copy_factor(T* to, int ld, int m, int n, const T* from) const {
-    for (int i = me * pack; i < m * n; i += threads * pack) {
-      const int at = is_complex<T> ? i % m + i / m * ld : i / (4 * n) * 4 + i % 4 + i / 4 % n * ld;
-      __pipeline_memcpy_async(to + at, from + i, 16);
-    }
+    for (int i = me * pack; i < m * n; i += threads * pack)
+      __pipeline_memcpy_async(to + i / (4 * n) * 4 + i % 4 + i / 4 % n * ld, from + i, 16);
   }
   __device__ void load_first(int hop, int q) const {
     const T* const from = strip.factors + strip.plan.column(q, hop) * strip.ld;
@@ -208,18 +203,12 @@ template <class T>
 int launch_strips(CUstream_st* stream, const Strip<T>& strip) {
   const BulgeBlocks& p = strip.plan;
   int status = -1;
-  if constexpr (sizeof(T) == 16) {
-    if (p.width == 16 && p.length() == 80) status = launch<T, 16, 80, 32, true>(stream, strip);
-    if (status != 0 && p.width <= 16 && p.length() <= 80) status = launch<T, 16, 80, 8, false>(stream, strip);
-    if (status != 0) status = launch<T, 32, 96, 16, false>(stream, strip);
-  } else {
-    const bool exact = p.width == 32 && p.length() == 96, small = p.width <= 16 && p.length() <= 48;
-    if (exact && strip.columns >= 6144) status = launch<T, 32, 96, 64, true>(stream, strip);
-    if (status != 0)
-      status = exact   ? launch<T, 32, 96, 32, true>(stream, strip)
-               : small ? launch<T, 16, 48, 32, false>(stream, strip)
-                       : launch<T, 32, 96, 32, false>(stream, strip);
-  }
+  const bool exact = p.width == 32 && p.length() == 96, small = p.width <= 16 && p.length() <= 48;
+  if (exact && strip.columns >= 6144) status = launch<T, 32, 96, 64, true>(stream, strip);
+  if (status != 0)
+    status = exact   ? launch<T, 32, 96, 32, true>(stream, strip)
+             : small ? launch<T, 16, 48, 32, false>(stream, strip)
+                     : launch<T, 32, 96, 32, false>(stream, strip);
   return status;
 }
 
@@ -262,31 +251,31 @@ int launch_columns(CUstream_st* stream, const Strip<T>& strip) {
 template <class T>
 void ApplyBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> blocks, Scratch<T>,
                                std::span<const InOut<T>> c) {
-  const BulgeBlocks& p = args.plan;
+  using R = real_t<T>;
+  constexpr index_t parts = parts_of<T>;
+  const BulgeBlocks p = plan_of_parts<T>(args.plan);
   if (!gpu_applies(p) || static_cast<index_t>(c.size()) > most_gpu_row_tiles) {
     context.check(cudaErrorInvalidValue, "apply_bulge_blocks: the sizes are too large");
     return;
   }
   if (c.empty() || c.front().cols == 0) return;
-  Strip<device_t<T>> strip{p,
-                           args.bundle,
-                           args.op != Op::none,
-                           device_pointer(blocks.data),
-                           blocks.ld,
-                           c.front().cols,
-                           args.row,
-                           args.height,
-                           static_cast<int>((p.blocks - 1) * p.width + p.length() + p.chase.b),
-                           {},
-                           {}};
+  Strip<R> strip{p,
+                 args.bundle,
+                 args.op != Op::none,
+                 reinterpret_cast<const R*>(blocks.data),
+                 parts * blocks.ld,
+                 c.front().cols,
+                 parts * args.row - (parts - 1),
+                 parts * args.height,
+                 static_cast<int>((p.blocks - 1) * p.width + p.length() + p.chase.b),
+                 {},
+                 {}};
   for (std::size_t i = 0; i < c.size(); ++i) {
-    strip.c[i] = device_pointer(c[i].data);
-    strip.ldc[i] = c[i].ld;
+    strip.c[i] = reinterpret_cast<R*>(c[i].data);
+    strip.ldc[i] = parts * c[i].ld;
   }
   CUstream_st* const stream = context.stream();
-  int status = -1;
-  if constexpr (!is_complex<T>)
-    status = strip.transpose ? launch_columns<T, true>(stream, strip) : launch_columns<T, false>(stream, strip);
+  int status = strip.transpose ? launch_columns<R, true>(stream, strip) : launch_columns<R, false>(stream, strip);
   if (status != 0) status = launch_strips(stream, strip);
   context.check(status, "apply_bulge_blocks");
 }

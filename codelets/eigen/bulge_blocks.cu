@@ -66,14 +66,16 @@ struct Part {
 
 /// Forms one block reflector per thread block, with code for the largest size.
 template <class T>
-__global__ void __launch_bounds__(threads)
-    form_block(BulgeBlocks plan, index_t bundle, bool transpose, Part part, Kept<T> kept, T* blocks, index_t ld) {
+__global__ void __launch_bounds__(threads) form_block(BulgeBlocks plan, index_t bundle, bool transpose, Part part,
+                                                      Kept<T> kept, real_t<T>* blocks, index_t ld) {
   extern __shared__ double2 shared[];
   auto& memory = reinterpret_cast<Memory<T>&>(*shared);
   auto& v = memory.v;
   auto &t = memory.t, &products = memory.products;
   const index_t hop = part.first_hop + blockIdx.x, block = part.first_block + blockIdx.y;
-  const int k = static_cast<int>(plan.width), rows = static_cast<int>(plan.length()),
+  const BulgeBlocks of_parts = plan_of_parts<T>(plan);
+  constexpr int parts = int{parts_of<T>};
+  const int k = static_cast<int>(plan.width), rows = static_cast<int>(of_parts.length()) / parts,
             b = static_cast<int>(plan.chase.b), me = static_cast<int>(threadIdx.x), warp = me / 32, lane = me % 32;
   for (int j = warp; j < most_width; j += threads / 32) {
     const index_t sweep = plan.first_sweep(bundle, block) + j;
@@ -93,23 +95,16 @@ __global__ void __launch_bounds__(threads)
   }
   __syncthreads();
   join_triangles(memory);
-  T *const first = blocks + plan.column(block, hop) * ld, *const second = first + k * rows;
-  const auto to_first = [&](int r, int j, T x) {
-    first[is_complex<T> ? j + r * k : j / 4 * 4 * rows + 4 * r + j % 4] = conj(x);
-  };
-  const auto to_second = [&](int r, int j, T x) {
-    second[is_complex<T> ? r + j * rows : r / 4 * 4 * k + 4 * j + r % 4] = x;
-  };
+  real_t<T>*const first = blocks + plan.column(block, hop) * ld, *const second = first + of_parts.column_size() / 2;
+  const auto to_first = [&](int r, int j, T x) { store_in_panels(first, parts * rows, j, r, conj(x)); };
+  const auto to_second = [&](int r, int j, T x) { store_in_panels(second, parts * k, r, j, x); };
+  constexpr int panel = 4 / parts;  // rows
   for (int at = me; at < k * rows; at += threads) {
-    const int l = at / 4;
-    if (is_complex<T> && transpose)
-      second[at] = v[at % rows][at / rows];
-    else if (is_complex<T>)
-      first[at] = conj(v[at / k][at % k]);
-    else if (transpose)
-      second[at] = v[l / k * 4 + at % 4][l % k];
+    const int in_panel = at % panel, l = at / panel;
+    if (transpose)
+      to_second(l / k * panel + in_panel, l % k, v[l / k * panel + in_panel][l % k]);
     else
-      first[at] = v[l % rows][l / rows * 4 + at % 4];
+      to_first(l % rows, l / rows * panel + in_panel, v[l % rows][l / rows * panel + in_panel]);
   }
   constexpr int each = most_length / (threads / 32);
   T sums[2][each / 8][4] = {};  // T^T V^T
@@ -155,7 +150,7 @@ template <class T>
 void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blocks, Scratch<T>,
                               std::span<const In<T>> reflectors) {
   const BulgeBlocks& p = args.plan;
-  if (!gpu_applies(p)) {
+  if (!gpu_applies(plan_of_parts<T>(p))) {
     context.check(cudaErrorInvalidValue, "form_bulge_blocks: the blocks are too large");
     return;
   }
@@ -185,7 +180,8 @@ void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blo
     const dim3 grid(static_cast<unsigned>(part.end_hop - part.first_hop),
                     static_cast<unsigned>(part.end_block - part.first_block));
     form_block<<<grid, threads, bytes, context.stream()>>>(p, args.bundle, args.op != Op::none, part, *kept,
-                                                           device_pointer(blocks.data), blocks.ld);
+                                                           reinterpret_cast<real_t<T>*>(blocks.data),
+                                                           parts_of<T> * blocks.ld);
     context.check(cudaGetLastError(), "form_bulge_blocks");
     const bool all_hops = part.end_hop == hops;
     part = {all_hops ? part.end_block : part.first_block, all_hops ? part.end_block + 1 : part.end_block,

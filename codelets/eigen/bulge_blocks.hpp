@@ -3,6 +3,7 @@
 #include <tesela/codelets/eigen/bulge_plan.hpp>
 #include <tesela/codelets/support/size_class.hpp>
 #include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <algorithm>
 #include <span>
@@ -39,15 +40,53 @@ struct BulgeBlocks {
   /// Returns the rows of a block, rounded up.
   TESELA_BOTH index_t length() const { return ceiling(chase.b + width - 1, 4) * 4; }
 
-  /// Elements of a bundle's tile per block. The column column() holds the adjoint of the first factor (width x
+  /// Real elements of a bundle's tile per block. The column column() holds the adjoint of the first factor (width x
   /// length()), and then the second factor (length() x width). C -= second (first^H C) applies the block: the factors
   /// are V and V T, or V T and V for Q^H. Each factor is stored in panels of four rows, a panel column by column, so
-  /// that products read both without gaps; complex factors are stored column by column. Factors of nonexistent blocks
-  /// are zero, up to the bundle's last hop.
+  /// that products read both without gaps. Factors of nonexistent blocks are zero, up to the bundle's last hop.
   TESELA_BOTH index_t column_size() const { return 2 * width * length(); }
   TESELA_BOTH index_t columns() const { return bundles() > 0 ? hops(0) * blocks : 0; }
   TESELA_BOTH index_t column(index_t block, index_t hop) const { return hop * blocks + block; }
 };
+
+/// Real numbers of an element.
+template <class T>
+inline constexpr index_t parts_of = is_complex<T> ? 2 : 1;
+
+/// Returns the plan of the parts of complex numbers: a complex C is a real matrix of twice as many rows, in the same
+/// memory, and a factor has the block (x, -y; y, x) for its element x + i y. So the kernels for real numbers apply
+/// complex blocks, with as many operations. Rows are counted from -1, because BulgePlan::row() begins with row 1.
+template <class T>
+TESELA_BOTH BulgeBlocks plan_of_parts(BulgeBlocks p) {
+  if constexpr (is_complex<T>) {
+    p.chase.n = 2 * p.chase.n - 1;
+    p.chase.b *= 2;
+    p.width *= 2;
+  }
+  return p;
+}
+
+/// Returns the elements of a block's column in a bundle's tile.
+template <class T>
+index_t factor_rows(const BulgeBlocks& p) {
+  return plan_of_parts<T>(p).column_size() / parts_of<T>;
+}
+
+/// Stores x as element (i, j) of a factor of `columns` columns of real numbers.
+template <class T>
+TESELA_BOTH void store_in_panels(real_t<T>* factor, index_t columns, index_t i, index_t j, T x) {
+  const auto store = [&](index_t row, index_t column, real_t<T> part) {
+    factor[row / 4 * 4 * columns + 4 * column + row % 4] = part;
+  };
+  if constexpr (is_complex<T>) {
+    store(2 * i, 2 * j, x.real());
+    store(2 * i, 2 * j + 1, -x.imag());
+    store(2 * i + 1, 2 * j, x.imag());
+    store(2 * i + 1, 2 * j + 1, x.real());
+  } else {
+    store(i, j, x);
+  }
+}
 
 /// Most tiles of a column of C on a GPU: their addresses are kernel parameters.
 inline constexpr index_t most_gpu_row_tiles = 128;
@@ -55,7 +94,8 @@ inline constexpr index_t most_gpu_row_tiles = 128;
 /// Largest width of blocks, and most rows of a bundle's hop and of the next one, for a GPU.
 inline constexpr index_t widest_gpu_block = 32, most_gpu_ring_rows = 256;
 
-/// Returns whether a GPU's kernels are large enough for these blocks, and its shared memory for the rows of a hop.
+/// Returns whether a GPU's kernels are large enough for these blocks of real numbers, and its shared memory for the
+/// rows of a hop.
 TESELA_BOTH inline bool gpu_applies(const BulgeBlocks& p) {
   return p.chase.b <= 64 && p.width <= widest_gpu_block && p.length() <= 96 &&
          (p.blocks - 1) * p.width + p.length() + p.chase.b <= most_gpu_ring_rows;
@@ -84,8 +124,8 @@ struct FormBulgeBlocks {
   static void cuda(CudaContext& context, const Args& args, Out<T> blocks, Scratch<T> work,
                    std::span<const In<T>> reflectors);
 };
-/// Returns the shape of FormBulgeBlocks' Scratch.
-inline Shape form_bulge_blocks_work(const BulgeBlocks& p) { return {p.width, 2 * (p.length() + p.width)}; }
+/// Returns the shape of FormBulgeBlocks' Scratch. A plan of parts may have two more rows of complex numbers.
+inline Shape form_bulge_blocks_work(const BulgeBlocks& p) { return {p.width, 2 * (p.length() + 2 + p.width)}; }
 
 /// Computes C = Q_bundle C or Q_bundle^H C for some columns of C in tiles of `height` rows. The first tile begins in
 /// row `row`, at or above the bundle's first row.
@@ -111,7 +151,13 @@ struct ApplyBulgeBlocks {
   static void cpu(const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c);
   static void cuda(CudaContext& context, const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c);
 };
-/// Returns the shape of ApplyBulgeBlocks' Scratch.
+/// Returns the shape of ApplyBulgeBlocks' Scratch of real numbers.
 Shape apply_bulge_blocks_work(const BulgeBlocks& plan, std::size_t element_size);
+/// Returns the shape for T.
+template <class T>
+Shape apply_bulge_blocks_work(const BulgeBlocks& plan) {
+  const Shape real = apply_bulge_blocks_work(plan_of_parts<T>(plan), sizeof(real_t<T>));
+  return {real.rows, ceil_div(real.cols, parts_of<T>)};
+}
 
 }  // namespace tesela::kernels

@@ -107,6 +107,7 @@ GPU_TEMPLATE_TEST_CASE("long systems of any numbers are solved", "", float, doub
         const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
         const CheckedSolve solved =
             tridiagonal_solve<T>(runtime, view(s.dl), view(s.d), view(s.du), MatrixView(x), {.periodic = periodic});
+        CAPTURE(solved.residual.error, solved.residual_equilibrated.error, solved.condition.value);
         REQUIRE(solved.good());
         CHECK(error_of(s, x, periodic).residual <= tridiagonal_residual_bound<T>);
       }
@@ -199,6 +200,7 @@ TEMPLATE_TEST_CASE("systems in memory are solved and checked, also periodic ones
         const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
         const CheckedSolve solved =
             tridiagonal_solve<T>(runtime(), view(s.dl), view(s.d), view(s.du), MatrixView(x), {.periodic = periodic});
+        CAPTURE(solved.residual.error, solved.residual_equilibrated.error, solved.condition.value);
         REQUIRE(solved.good());
         const TridiagonalError error = error_of(s, x, periodic);
         CHECK(error.residual <= tridiagonal_residual_bound<T>);
