@@ -1,3 +1,4 @@
+#include <tesela/algorithms/qr/internal/cholesky_pass.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
@@ -140,15 +141,11 @@ class CholeskyQr {
   /// |A^H A| for ||A||^2. R becomes this pass's factor, or this factor times R.
   int pass(double shift) {
     const Tile<T> gram = gram_(0, 0);
-    for (index_t i = 0; i < a_.mt(); ++i)
-      if (i == 0)
-        g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = adjoint<T>}, a_(0, 0), a_(0, 0), gram);
-      else
-        g_.insert<Gemm<T>>(on_gpu, {.op_a = adjoint<T>, .beta = 1}, a_(i, 0), a_(i, 0), gram);
+    detail::insert_gram(g_, a_, gram);
     if (shift > 0) add_to_diagonal(shift);
-    g_.insert<GramCholesky<T>>(urgent_on_gpu, {}, gram, info_(0, 0), g_.scratch<T>(GramCholesky<T>::work_size(n_), 1));
+    detail::insert_gram_factor(g_, gram, info_(0, 0));
     if (const int broken = *info_(0, 0).read().data; broken != 0) return broken > 0 ? broken : 1;
-    for (index_t i = 0; i < a_.mt(); ++i) g_.insert<SolveRight<T>>(on_gpu, {}, gram, a_(i, 0));
+    detail::insert_solve_right(g_, gram, a_);
     if (!std::exchange(begun_, true)) {
       g_.insert<Lacpy<T>>(on_gpu, {Part::upper, 0}, gram, r_(0, 0));
     } else {

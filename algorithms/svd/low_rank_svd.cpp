@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/algorithms/qr/internal/cholesky_pass.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
@@ -8,13 +9,16 @@
 #include <tesela/algorithms/svd/internal/svd_on_gpus.hpp>
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
 #include <tesela/codelets/support/fill.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace tesela {
 namespace {
@@ -50,7 +54,9 @@ template <class T>
 class Range {
  public:
   /// transposed  whether op(A) is A^H, of a wide A
-  Range(Graph& g, TileMatrix<T> A, bool transposed) : g_(g), A_(std::move(A)), transposed_(transposed) {}
+  /// unchecked   whether basis() assumes that Cholesky factors exist: then no task waits for the host
+  Range(Graph& g, TileMatrix<T> A, bool transposed, bool unchecked)
+      : g_(g), A_(std::move(A)), transposed_(transposed), unchecked_(unchecked) {}
 
   /// Returns the tiles of A. GPUs work on all its columns (or rows) and at most 2 GB a task; cores need two tasks each.
   static TileShape tile(const Runtime& runtime, Shape a) {
@@ -100,27 +106,61 @@ class Range {
     rearrange(g_, X, {.column = first, .on_gpus = on_gpus()}, part);
     return part;
   }
-  /// Q with orthonormal columns and R of X = Q R.
+  /// Q with orthonormal columns, and R of X = Q R as a product of factors, the last one first.
   struct Basis {
-    TileMatrix<T> Q, R;
+    TileMatrix<T> Q;
+    std::vector<TileMatrix<T>> factors = {};
+
+    HostMatrix<T> triangle() const {
+      HostMatrix<T> r = upper(factors.front());
+      for (std::size_t k = 1; k < factors.size(); ++k) {
+        const HostMatrix<T> next = upper(factors[k]), before = std::exchange(r, HostMatrix<T>(r.rows(), r.cols()));
+        blas::gemm(Op::none, Op::none, r.rows(), r.cols(), r.rows(), T(1), next.data(), next.ld(), before.data(),
+                   before.ld(), T(0), r.data(), r.ld());
+      }
+      return r;
+    }
   };
-  /// Computes them and overwrites X. GPUs try Cholesky QR first: it reads X a few times, at the speed of memory. The
-  /// columns of X are dependent if A has a lower rank.
-  Basis basis(const TileMatrix<T>& X) const {
+  /// Inserts the computation of a basis of X's columns; overwrites X. GPUs try Cholesky QR first, since it reads X a
+  /// few times, at the speed of memory. One pass of it is enough to multiply Q by A again.
+  Basis basis(const TileMatrix<T>& X, int passes = 2) {
+    if (unchecked_) return by_cholesky(X, passes);
     if (on_gpus()) {
       const TileMatrix<T> copy = columns(X, 0, X.n());
       if (Orthogonalized<T> found = orthogonalize(g_, copy, Orthogonalization::cholesky_qr2); found.broken == 0)
-        return {copy, found.R};
+        return {copy, {found.R}};
     }
     const TileMatrix<T> Q(g_.runtime(), X.m(), X.n(), X.tile_shape()),
         R(g_.runtime(), X.n(), X.n(), X.tile_shape(), "R");
     const QrFactorization<T> factors = qr(g_, X);
     factors.extract_r(g_, R);
     factors.form_q(g_, Q);
-    return {Q, R};
+    return {Q, {R}};
+  }
+  /// Returns whether all Cholesky factors exist.
+  bool factors_exist() const {
+    return std::all_of(infos_.begin(), infos_.end(), [](const auto& info) { return *info(0, 0).read().data == 0; });
   }
 
  private:
+  static HostMatrix<T> upper(const TileMatrix<T>& X) {
+    HostMatrix<T> x(X.m(), X.n());
+    X.copy_to(x.data(), x.ld());
+    for (index_t j = 0; j < x.cols(); ++j)
+      for (index_t i = j + 1; i < x.rows(); ++i) x(i, j) = 0;
+    return x;
+  }
+  Basis by_cholesky(const TileMatrix<T>& X, int passes) {
+    Basis basis{X};
+    for (int pass = 0; pass < passes; ++pass) {
+      const TileMatrix<T>& G = basis.factors.emplace_back(g_.runtime(), X.n(), X.n(), TileShape{X.n(), X.n()}, "G");
+      const TileMatrix<int>& info = infos_.emplace_back(g_.runtime(), 1, 1, TileShape{1, 1}, "info");
+      detail::insert_gram(g_, X, G(0, 0));
+      detail::insert_gram_factor(g_, G(0, 0), info(0, 0));
+      detail::insert_solve_right(g_, G(0, 0), X);
+    }
+    return basis;
+  }
   bool on_gpus() const { return workers_for<T>(g_.runtime()).gpus > 0; }
   TileMatrix<T> product(Op op, const TileMatrix<T>& X, TileMatrix<T> Y) const {
     gemm<T>(g_, op, Op::none, T(1), A_, X, T(0), Y);
@@ -129,7 +169,8 @@ class Range {
 
   Graph& g_;
   TileMatrix<T> A_;
-  bool transposed_;
+  bool transposed_, unchecked_;
+  std::vector<TileMatrix<int>> infos_;
 };
 
 template <class T>
@@ -164,26 +205,29 @@ void drop_next_value(LowRankSvd<T>& result, index_t k) {
   result.values.resize(rank);
 }
 
-/// Decomposes op(A), whose products neither over- nor underflow.
+/// Decomposes op(A), whose products neither over- nor underflow. Returns nothing if a Cholesky factor does not exist.
 template <class T>
-LowRankSvd<T> decompose(Graph& g, const Range<T>& range, index_t l, const LowRankOptions& o) {
+std::optional<LowRankSvd<T>> decompose(Graph& g, Range<T> range, index_t l, const LowRankOptions& o) {
   // The test vectors are independent of Q. One product serves both.
   const TileMatrix<T> both = range.times(range.random(l + tests, o.seed)), E = range.columns(both, l, tests),
                       inside(g.runtime(), l, tests, {l, tests}), squares(g.runtime(), tests, tests, {tests, tests});
-  TileMatrix<T> Q = range.basis(range.columns(both, 0, l)).Q;
-  for (int pass = 0; pass < o.power; ++pass) Q = range.basis(range.times(range.basis(range.adjoint_times(Q)).Q)).Q;
+  const auto passes = [&](int products) { return products < o.power ? 1 : 2; };
+  TileMatrix<T> Q = range.basis(range.columns(both, 0, l), passes(0)).Q;
+  for (int k = 1; k <= o.power; ++k)
+    Q = range.basis(range.times(range.basis(range.adjoint_times(Q), 1).Q), passes(k)).Q;
   gemm<T>(g, adjoint<T>, Op::none, T(1), Q, E, T(0), inside);
   gemm<T>(g, Op::none, Op::none, T(-1), Q, inside, T(1), E);
   gemm<T>(g, adjoint<T>, Op::none, T(1), E, E, T(0), squares);
-  const auto [P, R] = range.basis(range.adjoint_times(Q));  // Q^H A = R^H P^H
+  const auto right = range.basis(range.adjoint_times(Q));  // Q^H A = R^H P^H
   g.wait();
-  HostMatrix<T> r = to_host(R);
+  if (!range.factors_exist()) return {};
+  HostMatrix<T> r = right.triangle();
   LowRankSvd<T> result;
   static_cast<Svd<T>&>(result) = svd(g, MatrixView<T>(r), {.largest = std::min(o.rank + 1, l)});
   if (!result.status.ok()) return result;
   drop_next_value(result, o.rank);
   result.u_tiles.emplace(combined(g, Q, *result.v, range.tall(o.rank)));
-  result.v_tiles.emplace(combined(g, P, *result.u, range.small(o.rank)));
+  result.v_tiles.emplace(combined(g, right.Q, *result.u, range.small(o.rank)));
   result.u.reset(), result.v.reset();
   const HostMatrix<T> of_tests = to_host(squares);
   double most = 0;
@@ -220,14 +264,21 @@ LowRankSvd<T> by_products(Graph& g, MatrixView<T> a, index_t l, const LowRankOpt
   const bool wide = a.rows < a.cols;
   const TileShape tile = Range<T>::tile(runtime, a.shape());
   const TileMatrix<T> A = a.in_tiles(runtime, tile);
+  const bool gpus = workers_for<T>(runtime).gpus > 0;
+  if (gpus)
+    if (auto found = decompose(g, Range<T>(g, A, wide, true), l, o);
+        found && found->status.ok() && std::isfinite(found->error_bound) && is_moderate<T>(std::ilogb(found->norm))) {
+      if (wide) std::swap(found->u_tiles, found->v_tiles);
+      return std::move(*found);
+    }
   LowRankSvd<T> result;
-  const detail::Magnitude<T> size = a.device >= 0 || workers_for<T>(runtime).gpus > 0
-                                        ? detail::magnitude(g, A)
-                                        : detail::Magnitude<T>::of(MatrixView<const T>(a));
+  const detail::Magnitude<T> size =
+      a.device >= 0 || gpus ? detail::magnitude(g, A) : detail::Magnitude<T>::of(MatrixView<const T>(a));
   result.status = size.status;
   if (!result.status.ok()) return result;
   const int exponent = is_moderate<T>(size.exponent) ? 0 : size.exponent;
-  result = decompose(g, Range<T>(g, exponent == 0 ? A : detail::scaled_copy(g, A, false, tile, exponent), wide), l, o);
+  result = *decompose(g, Range<T>(g, exponent == 0 ? A : detail::scaled_copy(g, A, false, tile, exponent), wide, false),
+                      l, o);
   if (!result.status.ok()) return result;
   const auto unscale = [&](double& x) { x = std::ldexp(x, exponent); };
   for (double& value : result.values) unscale(value);
