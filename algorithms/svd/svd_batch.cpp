@@ -1,6 +1,7 @@
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/svd/svd_batch.hpp>
 #include <tesela/codelets/svd/small_svd.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -120,8 +121,8 @@ SvdBatch<T> svd_batch(Graph& g, MatrixView<T> a, index_t count, SvdVectors vecto
   const bool all = vectors == SvdVectors::all;
   SvdBatch<T> result{{}, HostMatrix<real_t<T>>(k, count), {}, {}};
   if (vectors != SvdVectors::none) {
-    result.u.emplace(m, (all ? m : k) * count);
-    result.v.emplace(n, (all ? n : k) * count);
+    result.u.emplace(parallel_zeros<T>(m, (all ? m : k) * count));
+    result.v.emplace(parallel_zeros<T>(n, (all ? n : k) * count));
   }
   if (k == 0 && all)
     for (HostMatrix<T>* x : {&*result.u, &*result.v})

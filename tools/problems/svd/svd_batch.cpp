@@ -4,6 +4,7 @@
 #include "tools/checks/svd_error.hpp"
 #include "tools/peers/cusolver_svd.hpp"
 #include <tesela/algorithms/svd/svd_matrices.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/parallel_for.hpp>
@@ -12,6 +13,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 namespace tesela::cli {
 
@@ -40,6 +43,45 @@ Solver<SvdBatch<T>> by_graph(SvdBatchProblem<T>& p) {
   const auto found = std::make_shared<SvdBatch<T>>();
   const auto run = [&p, found](Graph* g) { *found = svd_batch<T>(*g, MatrixView<T>(p.a), p.count, p.vectors); };
   return {[found] { *found = {}; }, run, {}, [found] { return std::move(*found); }};
+}
+
+/// Solves with A and the results on a GPU.
+template <class T>
+Solver<SvdBatch<T>> by_resident_graph(SvdBatchProblem<T>& p) {
+  const auto [m, n] = p.shape;
+  const index_t k = std::min(m, n), at_once = std::min(svd_batch_size<T>(*p.runtime, p.shape), p.count);
+  struct State {
+    TileMatrix<T> A, U, V;
+    TileMatrix<real_t<T>> S;
+    std::vector<SvdBatchFailure> failures;
+  };
+  const auto tiles = [&]<class Element>(index_t rows, index_t columns, const char* name) {
+    return TileMatrix<Element>(*p.runtime, rows, columns * p.count, {rows, columns * at_once}, name);
+  };
+  const auto state = std::make_shared<State>(State{tiles.template operator()<T>(m, n, "A"),
+                                                   tiles.template operator()<T>(m, k, "U"),
+                                                   tiles.template operator()<T>(n, k, "V"),
+                                                   tiles.template operator()<real_t<T>>(k, 1, "S"),
+                                                   {}});
+  const bool some = p.vectors != SvdVectors::none;
+  const auto home = MatrixView<T>(p.a).in_tiles(*p.runtime, state->A.tile_shape());
+  Graph g(*p.runtime);
+  for (index_t t = 0; t < home.nt(); ++t) g.insert<kernels::Lacpy<T>>(on_gpu, {}, home(0, t), state->A(0, t));
+  g.wait();
+  const auto run = [state, some](Graph* graph) {
+    state->failures = svd_batch<T>(*graph, state->A, state->S, some ? &state->U : nullptr, some ? &state->V : nullptr);
+  };
+  const auto result = [state, some] {
+    const auto on_host = [](const auto& X) {
+      HostMatrix<std::remove_cvref_t<decltype(*X(0, 0).read().data)>> x(X.m(), X.n());
+      X.copy_to(x.data(), x.ld());
+      return x;
+    };
+    SvdBatch<T> found{std::move(state->failures), on_host(state->S), {}, {}};
+    if (some) found.u.emplace(on_host(state->U)), found.v.emplace(on_host(state->V));
+    return found;
+  };
+  return {{}, run, {}, result};
 }
 
 template <class T>
@@ -81,7 +123,7 @@ Solver<SvdBatch<T>> by_lapack(SvdBatchProblem<T>& p) {
   return {prepare, run, {}, result};
 }
 
-/// Solves by gesvdjBatched on GPU 0; times the transfers.
+/// Solves by gesvdjBatched on GPU 0; times the transfers unless the data are resident.
 template <class T>
 Solver<SvdBatch<T>> by_cusolver(SvdBatchProblem<T>& p) {
   const index_t m = p.shape.rows, n = p.shape.cols, k = std::min(m, n), count = p.count;
@@ -96,12 +138,18 @@ Solver<SvdBatch<T>> by_cusolver(SvdBatchProblem<T>& p) {
     HostMatrix<T> s, u, v;
   };
   const auto state = std::make_shared<State>(m, n, count, some);
-  const auto run = [&p, state](Graph*) {
-    state->device.upload(p.a.data());
-    state->device.solve();
-    state->device.download(state->s.data(), state->u.data(), state->v.data());
+  const auto upload = [&p, state] { state->device.upload(p.a.data()); };
+  const auto download = [state] { state->device.download(state->s.data(), state->u.data(), state->v.data()); };
+  const auto prepare = [&p, upload] {
+    if (p.resident) upload();
   };
-  const auto result = [&p, state, m, n, k, count, some] {
+  const auto run = [&p, state, upload, download](Graph*) {
+    if (!p.resident) upload();
+    state->device.solve();
+    if (!p.resident) download();
+  };
+  const auto result = [&p, state, download, m, n, k, count, some] {
+    if (p.resident) download();
     SvdBatch<T> found{{}, state->s.clone(), {}, {}};
     if (!some) return found;
     const bool all = p.vectors == SvdVectors::all;
@@ -115,7 +163,7 @@ Solver<SvdBatch<T>> by_cusolver(SvdBatchProblem<T>& p) {
     found.v.emplace(part(state->v, n));
     return found;
   };
-  return {[] {}, run, {}, result};
+  return {prepare, run, {}, result};
 }
 
 }  // namespace
@@ -123,11 +171,11 @@ Solver<SvdBatch<T>> by_cusolver(SvdBatchProblem<T>& p) {
 template <class T>
 std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table() {
   using Row = Method<SvdBatchProblem<T>, SvdBatch<T>>;
-  std::vector<Row> rows{Row{"tesela", "svd_batch", Row::Place::graph, by_graph<T>},
+  std::vector<Row> rows{Row{"tesela", "svd_batch", Row::Place::graph,
+                            [](SvdBatchProblem<T>& p) { return p.resident ? by_resident_graph(p) : by_graph(p); }},
                         Row{"lapack", "gesdd, matrix by matrix, on all cores", Row::Place::cores, by_lapack<T>}};
   if constexpr (!is_complex<T>)
-    add_cusolver(rows, "cusolver", "gesvdjBatched on a GPU, up to 32 x 32, transfers timed",
-                 [](auto& p) { return by_cusolver(p); });
+    add_cusolver(rows, "cusolver", "gesvdjBatched on a GPU, up to 32 x 32", [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 

@@ -21,7 +21,8 @@ struct SvdBatchProblem {
   double scale = 1;                ///< factor of generated matrices
   std::uint64_t seed = 1;
   Runtime* runtime = nullptr;
-  HostMatrix<T> a = {};  ///< m x (count n)
+  bool resident = false;  ///< whether A is on a GPU before a run, and the results after it
+  HostMatrix<T> a = {};   ///< m x (count n)
 
   /// Reads or generates A. Throws ArgumentError for a wrong kind.
   void load();
