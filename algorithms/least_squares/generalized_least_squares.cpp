@@ -246,7 +246,7 @@ GeneralizedLeastSquares<T> gls_covariance(Graph& g, const TileMatrix<T>& A, cons
   int exponent = largest_exponent(S.size(), S.data());
   exponent -= exponent % 2 != 0 ? 1 : 0;  // an even exponent, whose root is a power of two
   scale_all(S, -exponent);
-  detail::require_symmetric("gls_covariance", S);
+  detail::require_symmetric("gls_covariance", S, exponent);
   return unscaled(by_covariance(g, A, B, std::move(S), exponent, of_ols), exponent / 2);
 }
 

@@ -7,6 +7,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/row_basis.hpp>
+#include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -87,6 +88,18 @@ void require_semidefinite(const char* routine, const HostMatrix<T>& S, const std
             exponent + of_rows[static_cast<std::size_t>(at(i))] + of_rows[static_cast<std::size_t>(at(j))]);
 }
 
+/// Throws if an element of the diagonal of 2^exponent S is not real.
+template <class T>
+void require_real_diagonal(const char* routine, const HostMatrix<T>& S, int exponent, real_t<T> tolerance) {
+  if constexpr (is_complex<T>)
+    for (index_t i = 0; i < S.cols(); ++i) {
+      const auto imaginary = S(i, i).imag();
+      if (std::abs(imaginary) <= tolerance * std::abs(S(i, i))) continue;
+      throw CovarianceError(routine, "is not Hermitian: its diagonal must be real, and the imaginary part in row", i,
+                            -1, " is " + shortest(std::ldexp(imaginary, exponent)));
+    }
+}
+
 }  // namespace
 
 template <class T>
@@ -130,13 +143,14 @@ index_t rank_of_factor(const HostMatrix<T>& F, double condition) {
 }
 
 template <class T>
-void require_symmetric(const char* routine, const HostMatrix<T>& S) {
+void require_symmetric(const char* routine, const HostMatrix<T>& S, int exponent) {
   using Real = real_t<T>;
   const Real tolerance = static_cast<Real>(S.rows()) * std::numeric_limits<Real>::epsilon();
+  require_real_diagonal(routine, S, exponent, tolerance);
   Real worst = 0;
   index_t row = 0, column = 0;
   for (index_t j = 0; j < S.cols(); ++j)
-    for (index_t i = 0; i <= j; ++i) {
+    for (index_t i = 0; i < j; ++i) {
       const Real off = std::abs(S(i, j) - conj(S(j, i)));
       if (off == 0) continue;
       const Real size = std::sqrt(std::abs(S(i, i))) * std::sqrt(std::abs(S(j, j))), ratio = off / size;
@@ -144,7 +158,7 @@ void require_symmetric(const char* routine, const HostMatrix<T>& S) {
     }
   if (worst > 0)
     throw CovarianceError(routine, is_complex<T> ? "is not Hermitian: worst at" : "is not symmetric: worst at", row,
-                          column, ", by " + std::to_string(worst) + " times the bound from its variances");
+                          column, ", by " + shortest(worst) + " times the product of the standard deviations");
 }
 
 template <class T>
@@ -238,7 +252,7 @@ void divide(Graph& g, const CovarianceFactor<T>& factor, HostMatrix<T>& X) {
   template Structure structure_of(const HostMatrix<T>&);                                               \
   template double divide_if_well_conditioned(Graph&, Structure, const HostMatrix<T>&, HostMatrix<T>&); \
   template index_t rank_of_factor(const HostMatrix<T>&, double);                                       \
-  template void require_symmetric(const char*, const HostMatrix<T>&);                                  \
+  template void require_symmetric(const char*, const HostMatrix<T>&, int);                             \
   template CovarianceError indefinite(const char*, const std::string&, index_t, index_t, T, int);      \
   template CovarianceFactor<T> factor_covariance(Graph&, const char*, HostMatrix<T>, int);             \
   template HostMatrix<T> written_out(CovarianceFactor<T>);                                             \

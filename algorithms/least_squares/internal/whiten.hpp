@@ -31,9 +31,9 @@ index_t rank_of_factor(const HostMatrix<T>& F, double condition);
 template <class T>
 bool well_conditioned(index_t m, double condition, bool of_covariance = false);
 
-/// Throws CovarianceError if S is not symmetric, or not Hermitian.
+/// Throws CovarianceError if 2^exponent S is not symmetric, or not Hermitian.
 template <class T>
-void require_symmetric(const char* routine, const HostMatrix<T>& S);
+void require_symmetric(const char* routine, const HostMatrix<T>& S, int exponent);
 
 /// Returns the error for an invalid pivot of 2^exponent S, or for an invalid entry if `column` is not negative. The
 /// message has the value, of a complex number its magnitude.

@@ -277,6 +277,10 @@ TEST_CASE("wls solves complex problems by weights, factors and covariances, as L
   sigma(2, 1) = std::conj(sigma(2, 1));
   write_matrix(folder / "s.mtx", sigma);
   wls.refuses(input + Words{"--sigma", folder / "s.mtx", "-p", "z"}, "not Hermitian: worst at (2, 3)");
+  sigma(3, 3) += Z(0, -0.125);
+  write_matrix(folder / "s.mtx", sigma);
+  wls.refuses(input + Words{"--sigma", folder / "s.mtx", "-p", "z"},
+              "not Hermitian: its diagonal must be real, and the imaginary part in row 4 is -0.125");
 }
 
 TEST_CASE("glm and gqr solve complex problems, generated and from files, as LAPACK does") {
