@@ -116,8 +116,7 @@ std::optional<GeneralizedLeastSquares<T>> solve_by_whitening(Graph& g, const Til
 template <class T>
 GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> F,
                                      const OlsOptions& options) {
-  const index_t m = A.m();
-  if (F.cols() != m) return solve_by_glm(g, A, B, F, F.cols(), options);
+  const index_t m = A.m(), size = std::max(m, A.n());
   if (detail::structure_of(F) == detail::Structure::diagonal) {
     index_t rank = 0;
     for (index_t i = 0; i < m; ++i) rank += std::isfinite(1 / std::abs(F(i, i))) ? 1 : 0;
@@ -135,8 +134,8 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
   std::optional<GeneralizedLeastSquares<T>> answer;
   std::optional<double> condition;
   const auto divide = [&](HostMatrix<T>& X) {
-    condition = detail::divide_if_well_conditioned(g, detail::structure_of(F), F, X);
-    return std::pair(*condition, detail::well_conditioned<T>(m, *condition));
+    condition = detail::divide_if_well_conditioned(g, detail::structure_of(F), F, X, size);
+    return std::pair(*condition, detail::well_conditioned<T>(size, *condition));
   };
   if (!units.graded) answer = solve_by_whitening(g, A, B, options, divide);
   if (!answer) {
@@ -162,13 +161,13 @@ GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const
     return by_factor(g, A, B, std::move(S), options);
   }
   auto factor = detail::factor_covariance(g, "gls_covariance", std::move(S), exponent);
-  if (!factor.triangular()) return by_factor(g, A, B, std::move(factor.F), options);
+  if (!factor.triangular()) return solve_by_glm(g, A, B, factor.F, factor.F.cols(), options);  // S may be singular
   std::vector<int> sizes = detail::row_exponents_of(g, A);  // sizes of A's rows in units of their standard deviations
   for (std::size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] != std::numeric_limits<int>::min()) sizes[i] -= factor.units[i];
   if (!detail::graded<T>(sizes)) {
     auto answer = solve_by_whitening(g, A, B, options, [&](HostMatrix<T>& X) {
-      const bool divided = detail::well_conditioned<T>(m, factor.condition, true);
+      const bool divided = detail::well_conditioned<T>(std::max(m, A.n()), factor.condition, true);
       if (divided) detail::divide(g, factor, X);
       return std::pair(factor.condition, divided);
     });

@@ -31,7 +31,7 @@ HostMatrix<T> adjoint_of(const HostMatrix<T>& a) {
 }
 
 template <class T>
-double divide_by_full(Graph& g, const HostMatrix<T>& F, HostMatrix<T>& X) {
+double divide_by_full(Graph& g, const HostMatrix<T>& F, HostMatrix<T>& X, index_t size) {
   const index_t m = F.rows();
   real_t<T> norm = 0;
   for (index_t j = 0; j < m; ++j) {
@@ -49,7 +49,7 @@ double divide_by_full(Graph& g, const HostMatrix<T>& F, HostMatrix<T>& X) {
     factors.bring_home();
     const double reciprocal = lapack::gecon(m, copy.data(), copy.ld(), norm);
     const double condition = reciprocal > 0 ? 1 / reciprocal : std::numeric_limits<double>::infinity();
-    if (!well_conditioned<T>(m, condition)) return condition;
+    if (!well_conditioned<T>(size, condition)) return condition;
     const auto x = TileMatrix<T>::map(g.runtime(), X.data(), m, X.cols(), X.ld(), {m, tile.nb}, "X");
     solved.solve(g, x);
     g.wait();
@@ -103,9 +103,9 @@ void require_real_diagonal(const char* routine, const HostMatrix<T>& S, int expo
 }  // namespace
 
 template <class T>
-bool well_conditioned(index_t m, double condition, bool of_covariance) {
+bool well_conditioned(index_t size, double condition, bool of_covariance) {
   return condition * std::cbrt(static_cast<double>(std::numeric_limits<real_t<T>>::epsilon())) <= 1 &&
-         rounding_bound<T>(m) * std::pow(condition, of_covariance ? 2 : 1) <= useful_bound;
+         rounding_bound<T>(size) * std::pow(condition, of_covariance ? 2 : 1) <= useful_bound;
 }
 
 template <class T>
@@ -119,15 +119,16 @@ Structure structure_of(const HostMatrix<T>& F) {
 }
 
 template <class T>
-double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatrix<T>& F, HostMatrix<T>& X) {
-  if (structure == Structure::full) return divide_by_full(g, F, X);
+double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatrix<T>& F, HostMatrix<T>& X,
+                                  index_t size) {
+  if (structure == Structure::full) return divide_by_full(g, F, X, size);
   const bool lower = structure == Structure::lower;
   HostMatrix<T> upper;
   if (lower) upper = adjoint_of(F);
   const HostMatrix<T>& R = lower ? upper : F;
   // Rows of a lower triangular F may have any size: errors of the substitution are relative to each row.
   const double condition = triangle_condition(R, lower);
-  if (well_conditioned<T>(F.rows(), condition)) triangular_solve(g, lower ? adjoint<T> : Op::none, R, X);
+  if (well_conditioned<T>(size, condition)) triangular_solve(g, lower ? adjoint<T> : Op::none, R, X);
   return condition;
 }
 
@@ -247,15 +248,15 @@ void divide(Graph& g, const CovarianceFactor<T>& factor, HostMatrix<T>& X) {
   triangular_solve(g, adjoint<T>, factor.F, X);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                          \
-  template bool well_conditioned<T>(index_t, double, bool);                                            \
-  template Structure structure_of(const HostMatrix<T>&);                                               \
-  template double divide_if_well_conditioned(Graph&, Structure, const HostMatrix<T>&, HostMatrix<T>&); \
-  template index_t rank_of_factor(const HostMatrix<T>&, double);                                       \
-  template void require_symmetric(const char*, const HostMatrix<T>&, int);                             \
-  template CovarianceError indefinite(const char*, const std::string&, index_t, index_t, T, int);      \
-  template CovarianceFactor<T> factor_covariance(Graph&, const char*, HostMatrix<T>, int);             \
-  template HostMatrix<T> written_out(CovarianceFactor<T>);                                             \
+#define TESELA_INSTANTIATE(T)                                                                                   \
+  template bool well_conditioned<T>(index_t, double, bool);                                                     \
+  template Structure structure_of(const HostMatrix<T>&);                                                        \
+  template double divide_if_well_conditioned(Graph&, Structure, const HostMatrix<T>&, HostMatrix<T>&, index_t); \
+  template index_t rank_of_factor(const HostMatrix<T>&, double);                                                \
+  template void require_symmetric(const char*, const HostMatrix<T>&, int);                                      \
+  template CovarianceError indefinite(const char*, const std::string&, index_t, index_t, T, int);               \
+  template CovarianceFactor<T> factor_covariance(Graph&, const char*, HostMatrix<T>, int);                      \
+  template HostMatrix<T> written_out(CovarianceFactor<T>);                                                      \
   template void divide(Graph&, const CovarianceFactor<T>&, HostMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -17,19 +17,21 @@ enum class Structure : std::uint8_t { diagonal, upper, lower, full };
 template <class T>
 Structure structure_of(const HostMatrix<T>& F);
 
-/// Returns F's condition number; if F is well conditioned, computes X = F^-1 X.
+/// Returns F's condition number; if F is well conditioned for a problem of this size, computes X = F^-1 X.
 template <class T>
-double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatrix<T>& F, HostMatrix<T>& X);
+double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatrix<T>& F, HostMatrix<T>& X,
+                                  index_t size);
 
 /// Returns the rank of F, m x m: the number of singular values above m eps times the largest, its columns scaled to one
 /// size. Rows have one size. `condition` is F's.
 template <class T>
 index_t rank_of_factor(const HostMatrix<T>& F, double condition);
 
-/// Returns whether [A | b], m rows, may be divided by a factor of this condition with errors below useful_bound. With
-/// `of_covariance` the factor is a covariance's Cholesky factor, whose errors grow with the square of its condition.
+/// Returns whether [A | b] may be divided by a factor of this condition with errors below useful_bound; `size` is the
+/// larger of A's rows and columns. With `of_covariance` the factor is a covariance's Cholesky factor, whose errors grow
+/// with the square of its condition.
 template <class T>
-bool well_conditioned(index_t m, double condition, bool of_covariance = false);
+bool well_conditioned(index_t size, double condition, bool of_covariance = false);
 
 /// Throws CovarianceError if 2^exponent S is not symmetric, or not Hermitian.
 template <class T>

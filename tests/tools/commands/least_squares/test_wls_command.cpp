@@ -68,6 +68,17 @@ TEST_CASE("tesela wls has errors at rounding for any shape and kind") {
   }
 }
 
+TEST_CASE("tesela wls solves problems with a covariance that is nearly singular in single precision") {
+  for (const std::string kind : {"zero", "rank:3", "uniform"})
+    for (const std::string seed : {"5", "6"})
+      for (const std::string precision : {"s", "c"}) {
+        const auto report =
+            wls(sizes(60, 20) + Words{"--by", "sigma", "--random", kind, "--seed", seed, "-p", precision});
+        CHECK(report["status"] == (kind == "uniform" ? "ok" : "rank deficient"));
+        CHECK(check(report, "rank") == (kind == "zero" ? 0 : kind == "uniform" ? 20 : 3));
+      }
+}
+
 TEST_CASE("tesela wls: with only zero weights every unknown is undetermined") {
   const TemporaryFolder folder;
   const std::string a = file(folder, "a.npy", random(12, 3, 1)), b = file(folder, "b.npy", random(12, 1, 2)),
