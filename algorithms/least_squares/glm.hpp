@@ -58,7 +58,8 @@ struct Glm : Solution<T> {
   /// Distance of each right-hand side from the range of [A B]; below its tolerance if consistent.
   std::vector<double> distances;
   /// Tolerances max(m, p) eps (sum_j ||a_j|| |x_j| + ||B2|| ||u|| + ||b||). If B's columns differ in size, sum_j
-  /// ||b_j|| |u_j| replaces ||B2|| ||u||. A given rcond adds the norm that it cut.
+  /// ||b_j|| |u_j| replaces ||B2|| ||u||. If x has the least ||x|| of many solutions, ||A||_F ||x|| replaces the first
+  /// sum. A given rcond adds the norm that it cut.
   std::vector<double> tolerances;
   index_t rank_b = 0;      ///< rank of B2, the last m - rank rows of Q^H B
   double condition_b = 1;  ///< condition of B2 with rows of unit norm: an estimate, or as in ols

@@ -63,17 +63,15 @@ template <class T>
 struct ScaledColumns {
   Wide<T> a;
   std::vector<int> exponents;
-  double norm = 0;
 };
 
 template <class T>
 ScaledColumns<T> scaled_columns(const HostMatrix<T>& a) {
-  ScaledColumns<T> result{Wide<T>(a.rows(), a.cols()), {}, 0};
+  ScaledColumns<T> result{Wide<T>(a.rows(), a.cols()), {}};
   for (index_t j = 0; j < a.cols(); ++j) {
     result.exponents.push_back(largest_exponent(a.rows(), a.data() + j * a.ld()));
     for (index_t i = 0; i < a.rows(); ++i) result.a(i, j) = times_two_to(a(i, j), -result.exponents.back());
   }
-  result.norm = euclidean_norm(result.a.size(), result.a.data());
   return result;
 }
 
@@ -125,6 +123,36 @@ std::vector<double> row_norms(const HostMatrix<N>& a) {
   return norms;
 }
 
+/// Sizes that bound A x: norms of A and of its rows, and of each x, in the same units of the unknowns.
+struct Sizes {
+  double a = 0;
+  std::vector<double> rows, x;
+};
+
+/// Returns the sizes, with columns times 2^exponents[j] and unknowns divided by them.
+template <class N>
+Sizes sizes_of(const HostMatrix<N>& a, const HostMatrix<N>& x, const std::vector<int>& exponents) {
+  HostMatrix<N> A = a.clone(), X = x.clone();
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i)
+      A(i, j) = times_power_of_two(A(i, j), exponents[static_cast<std::size_t>(j)]);
+  divide_rows(X, exponents);
+  return {euclidean_norm(A.size(), A.data()), row_norms(A), column_norms(X)};
+}
+
+/// Returns exponents relative to the largest one of a column that is not zero; 0 for zero columns.
+template <class N>
+std::vector<int> relative_exponents(const ScaledColumns<N>& A) {
+  const std::vector<double> norms = column_norms(A.a);
+  std::vector<int> exponents(norms.size(), 0);
+  int most = no_exponent;
+  for (std::size_t j = 0; j < norms.size(); ++j)
+    if (norms[j] > 0) most = std::max(most, A.exponents[j]);
+  for (std::size_t j = 0; j < norms.size(); ++j)
+    if (norms[j] > 0) exponents[j] = A.exponents[j] - most;
+  return exponents;
+}
+
 void update_nan_max(double& most, double error) {
   if (!(error <= most)) most = error;
 }
@@ -133,7 +161,8 @@ void update_nan_max(double& most, double error) {
 
 template <class T>
 GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& rhs, const HostMatrix<T>& x,
-                   const HostMatrix<T>& u, const HostMatrix<T>& multipliers, const std::vector<int>& exponents) {
+                   const HostMatrix<T>& u, const HostMatrix<T>& multipliers, const std::vector<int>& exponents,
+                   bool least_norm) {
   const blas::Threads threads(blas::all_cores());
   constexpr int little = std::numeric_limits<real_t<T>>::digits / 4;
   ScaledColumns<T> A = scaled_columns(a);
@@ -154,27 +183,28 @@ GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
   const std::vector<int> of_rows = sizes_of_rows(B.a, little);
   for (Wide<T>* const matrix : {&A.a, &B.a, &rest}) divide_rows(*matrix, of_rows);
   const std::vector<int> of_a = sizes_of_rows(A.a, little);
-  A.norm = euclidean_norm(A.a.size(), A.a.data());
   B.norm = euclidean_norm(B.a.size(), B.a.data());
   Wide<T> X(x.rows(), x.cols());
   for (index_t k = 0; k < x.cols(); ++k)
     for (index_t j = 0; j < x.rows(); ++j)
       X(j, k) = times_two_to(x(j, k), A.exponents[static_cast<std::size_t>(j)] - unit(k));
   const Wide<T> U = times_two_to(u, [&](index_t j) { return B.exponent - unit(j); }), C = rest.clone();
-  const auto c_norms = column_norms(rest), x_norms = column_norms(X), u_norms = column_norms(U);
+  // An x of least norm has errors of the size of its largest element.
+  const Sizes sizes = sizes_of(A.a, X, least_norm ? relative_exponents(A) : std::vector<int>(A.exponents.size(), 0));
+  const auto c_norms = column_norms(rest), u_norms = column_norms(U);
   add_product(-1, Op::none, A.a, Op::none, X, rest);
   add_product(-1, Op::none, B.a, Op::none, U, rest);
   GlmError result;
   const auto r_norms = column_norms(rest);
-  const std::vector<double> a_rows = row_norms(A.a), b_rows = row_norms(B.a);
+  const std::vector<double> b_rows = row_norms(B.a);
   for (std::size_t j = 0; j < r_norms.size(); ++j) {
     if (of_a.empty())
-      update_nan_max(result.constraint, ratio(r_norms[j], A.norm * x_norms[j] + B.norm * u_norms[j] + c_norms[j]));
+      update_nan_max(result.constraint, ratio(r_norms[j], sizes.a * sizes.x[j] + B.norm * u_norms[j] + c_norms[j]));
     for (std::size_t i = 0; i < of_a.size(); ++i) {
       const auto row = static_cast<index_t>(i), column = static_cast<index_t>(j);
       update_nan_max(result.constraint,
                      ratio(std::abs(rest(row, column)),
-                           a_rows[i] * x_norms[j] + b_rows[i] * u_norms[j] + std::abs(C(row, column))));
+                           sizes.rows[i] * sizes.x[j] + b_rows[i] * u_norms[j] + std::abs(C(row, column))));
     }
   }
   if (multipliers.cols() != rhs.cols()) return result;
@@ -220,7 +250,7 @@ GqrError gqr_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
 
 #define TESELA_INSTANTIATE(T)                                                                                         \
   template GlmError glm_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
-                              const HostMatrix<T>&, const HostMatrix<T>&, const std::vector<int>&);                   \
+                              const HostMatrix<T>&, const HostMatrix<T>&, const std::vector<int>&, bool);             \
   template GqrError gqr_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
                               const HostMatrix<T>&, const HostMatrix<T>&);
 TESELA_INSTANTIATE(float)

@@ -11,8 +11,8 @@ namespace tesela {
 // nothing overflows.
 
 /// Errors of x and u as a solution of min ||u|| with b = A x + B u: the worst over all columns, after division of A's
-/// columns by their norms, and of the equations by the sizes of B's rows if these differ by more than 2^13 (T = float:
-/// 2^6).
+/// columns by their norms unless x has the least norm of many solutions, and of the equations by the sizes of B's rows
+/// if these differ by more than 2^13 (T = float: 2^6).
 struct GlmError {
   /// ||b - A x - B u|| / (||A|| ||x|| + ||B|| ||u|| + ||b||); if A's rows differ by such factors, the largest ratio of
   /// a row.
@@ -25,10 +25,17 @@ struct GlmError {
 };
 
 /// Measures the errors; column j of the multipliers has units of 2^exponents[j]. Without multipliers there is no
-/// optimality.
+/// optimality. `least_norm`: x has the least ||x|| of many solutions.
 template <class T>
 GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& rhs, const HostMatrix<T>& x,
-                   const HostMatrix<T>& u, const HostMatrix<T>& multipliers, const std::vector<int>& exponents);
+                   const HostMatrix<T>& u, const HostMatrix<T>& multipliers, const std::vector<int>& exponents,
+                   bool least_norm = false);
+/// Measures the errors of a result of glm, or of generalized least squares with the errors u.
+template <class T, class Answer>
+GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& rhs, const Answer& s,
+                   const HostMatrix<T>& u) {
+  return glm_error(a, b, rhs, s.X, u, s.multipliers, s.multiplier_exponents, s.rank < a.cols() && s.original_units);
+}
 
 /// Errors of Q, R, S and V as factors Q^H A = [R; 0] and Q^H B V = S.
 struct GqrError {

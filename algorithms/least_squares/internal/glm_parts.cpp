@@ -238,6 +238,25 @@ void measure(SolvedTriangle<T>& s, const std::vector<real_t<T>>& norms, HostMatr
   }
 }
 
+/// Replaces the sizes by ||R||_F ||x||_2 in the original units of x: each x_j of a solution of least norm has errors of
+/// the size of the largest one.
+template <class T>
+void measure_as_a_whole(SolvedTriangle<T>& s, const std::vector<real_t<T>>& norms) {
+  const auto at = [](index_t j) { return static_cast<std::size_t>(j); };
+  int most = std::numeric_limits<int>::min();
+  double norm = 0;
+  for (std::size_t j = 0; j < norms.size(); ++j)
+    if (norms[j] > 0) most = std::max(most, s.exponents[j]);
+  for (std::size_t j = 0; j < norms.size(); ++j)
+    if (norms[j] > 0) norm = std::hypot(norm, std::ldexp(static_cast<double>(norms[j]), s.exponents[j] - most));
+  for (index_t k = 0; k < s.X.cols() && norm > 0; ++k) {
+    double size = 0;
+    for (index_t j = 0; j < s.X.rows(); ++j)
+      if (s.X(j, k) != T(0)) size = std::hypot(size, std::ldexp(magnitude(s.X(j, k)), most - s.exponents[at(j)]));
+    if (std::isfinite(norm * size)) s.sizes[at(k)] = norm * size;
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -246,6 +265,7 @@ SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right,
   SolvedTriangle<T> s;
   s.exponents = scale_columns(R);
   const std::vector<real_t<T>> norms = column_norms(R);
+  bool as_a_whole = false;
   if (regular) {
     s.X = right.clone();
     triangular_solve(g, Op::none, R, s.X);
@@ -256,6 +276,7 @@ SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right,
                             s.exponents[static_cast<std::size_t>(j)]);
     MinimumNorm<T> found = minimum_norm(std::move(original), right.clone(), rcond);
     s.original_units = found.original_units;
+    as_a_whole = found.rank < n && found.original_units;
     s.X = std::move(found.X);
     unscale(s.X, std::vector<int>(static_cast<std::size_t>(r), 0),
             [&](index_t j) { return -s.exponents[static_cast<std::size_t>(j)]; });
@@ -265,6 +286,7 @@ SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right,
     blas::gemm(Op::none, Op::none, k, r, n, T(1), R.data(), R.ld(), s.X.data(), s.X.ld(), T(0), product.data(),
                product.ld());
   measure(s, norms, std::move(product), right);
+  if (as_a_whole) measure_as_a_whole(s, norms);
   return s;
 }
 

@@ -66,7 +66,8 @@ template <class T>
 struct SolvedTriangle {
   HostMatrix<T> X;             ///< row j in units of 2^-exponents[j]
   std::vector<int> exponents;  ///< exponents of the sizes of R's columns
-  std::vector<double> sizes;   ///< sum_j ||r_j|| |x_j| for each solution x
+  /// sum_j ||r_j|| |x_j| for each solution x, or ||R||_F ||x|| for an x of least norm in its original units
+  std::vector<double> sizes;
   std::vector<double> errors;  ///< ||R x - right|| for each solution x
   bool original_units = true;
 };

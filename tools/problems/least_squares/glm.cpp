@@ -205,7 +205,7 @@ std::vector<Method<GlmProblem<T>, Glm<T>>> glm_table() {
 
 template <class T>
 GlmError measure_glm(const GlmProblem<T>& p, const Glm<T>& answer) {
-  return glm_error(p.a, p.factor, p.b, answer.X, answer.U, answer.multipliers, answer.multiplier_exponents);
+  return glm_error(p.a, p.factor, p.b, answer, answer.U);
 }
 
 template <class T>

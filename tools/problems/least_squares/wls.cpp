@@ -224,7 +224,7 @@ GlmError measure_model(const WlsProblem<T>& p, const GeneralizedLeastSquares<T>&
   for (index_t j = 0; j < u.cols() && p.by_sigma(); ++j)
     for (index_t i = 0; i < u.rows(); ++i)
       u(i, j) = times_power_of_two(u(i, j), s.multiplier_exponents[static_cast<std::size_t>(j)]);
-  return glm_error(p.a, p.factor, p.b, s.X, u, s.multipliers, s.multiplier_exponents);
+  return glm_error(p.a, p.factor, p.b, s, u);
 }
 
 template <class T>

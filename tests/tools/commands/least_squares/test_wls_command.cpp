@@ -68,6 +68,17 @@ TEST_CASE("tesela wls has errors at rounding for any shape and kind") {
   }
 }
 
+TEST_CASE("wls and glm find the least norm of graded unknowns that the equations leave undetermined") {
+  const int seed = GENERATE(1, 2, 4, 5);
+  for (const Words& command : {Words{"wls", "--by", "sigma"}, Words{"wls", "--by", "factor"},
+                               Words{"wls", "--by", "sigma", "-p", "z"}, Words{"glm", "--columns-b", "15"}}) {
+    const auto report = Command{command}(sizes(15, 40) + Words{"--random", "graded", "--seed", std::to_string(seed)});
+    CAPTURE(command, seed, report.dump());
+    CHECK(report["status"] == "ok");
+    CHECK(check(report, "constraint_residual") <= 1e-14);
+  }
+}
+
 TEST_CASE("tesela wls solves problems with a covariance that is nearly singular in single precision") {
   for (const std::string kind : {"zero", "rank:3", "uniform"})
     for (const std::string seed : {"5", "6"})
