@@ -69,7 +69,14 @@ RowSource<T> scaled(const RowSource<T>& A, int exponent) {
           }};
 }
 
-/// Decomposes an A whose R is not finite: A times a power of two, unless an element of A is not finite.
+/// Returns whether R is not finite, or so small that R lost digits or quotients by its singular values may overflow.
+template <class T>
+bool leaves_range(const HostMatrix<T>& r) {
+  using Limits = std::numeric_limits<real_t<T>>;
+  return !kernels::all_finite(r) || largest_exponent(r.size(), r.data()) < Limits::min_exponent + 2 * Limits::digits;
+}
+
+/// Decomposes an A whose R leaves the range: A times a power of two, unless an element of A is not finite.
 template <class T>
 StreamedSvd<T> of_size_1(Graph& g, const RowSource<T>& A, SvdOptions options) {
   StreamedSvd<T> result;
@@ -105,7 +112,7 @@ StreamedSvd<T> streamed_svd(Graph& g, const RowSource<T>& A, const SvdOptions& o
   StreamedSvd<T> result;
   const bool vectors = options.vectors != SvdVectors::none;
   HostMatrix<T> r = streamed_r(g, A);
-  if (!kernels::all_finite(r)) return of_size_1(g, A, options);
+  if (leaves_range(r)) return of_size_1(g, A, options);
   const auto R = TileMatrix<T>::map(g.runtime(), r.data(), A.n, A.n, std::max<index_t>(A.n, 1),
                                     {std::max<index_t>(A.n, 1), std::max<index_t>(A.n, 1)}, "R");
   Svd<T> found = svd(g, R, options);

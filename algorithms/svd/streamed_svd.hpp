@@ -20,7 +20,7 @@ struct StreamedSvd {
 /// Computes A = U diag(values) V^H for a real or complex matrix with m >= n that may be larger than memory.
 ///
 /// A        m x n, read in blocks of rows: once for the values, twice with vectors, and once more for U. If R
-///          overflows, A is read twice more, to scale it by a power of two.
+///          leaves the range, A is read twice more, to scale it by a power of two.
 /// options  vectors and largest; the other options are for the decomposition of R.
 /// Returns  values, V, the rows of U, and a status.
 /// Throws   ArgumentError for m < n, for SvdVectors::all and as svd; the errors of reading.

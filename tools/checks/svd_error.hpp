@@ -26,6 +26,9 @@ struct SvdBounds {
 template <class T>
 SvdBounds svd_bounds(index_t m, index_t n);
 
+/// Returns the error of subnormal values, relative to ||A||_2 = norm.
+inline double value_rounding(double norm) { return norm > 0 ? std::numeric_limits<double>::denorm_min() / norm : 0; }
+
 /// Measures the errors of A times a power of two, in double precision with BLAS on all cores. U and V may have more
 /// columns than there are values. `sampled` is the largest number of measured triples, which are evenly spaced; if U or
 /// V has more columns, its orthogonality is estimated by as many random vectors. `norm` is ||A||_2; 0: values[0].

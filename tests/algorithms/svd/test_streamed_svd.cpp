@@ -114,3 +114,29 @@ TEMPLATE_TEST_CASE("streamed_svd scales a matrix whose R overflows", "", float, 
   Graph i(runtime());
   if (low < high) CHECK(streamed_svd(i, rows_of(large), {.range = std::pair(low * 0.999, high)}).values.size() == 10);
 }
+
+TEMPLATE_TEST_CASE("streamed_svd keeps the digits of tiny matrices", "", float, double, std::complex<float>,
+                   std::complex<double>) {
+  using T = TestType;
+  constexpr index_t m = 900, n = 20;
+  const int least = std::numeric_limits<real_t<T>>::min_exponent;
+  for (const int exponent : {least - 12, least + 10}) {
+    HostMatrix<T> a = svd_matrix<T>({m, n}, "uniform", 2);
+    const auto times = [&](int e) {
+      scale_by_power_of_two(std::span(a.data(), static_cast<std::size_t>(a.size())), e);
+    };
+    times(exponent);  // rounds elements to subnormal numbers
+    Graph g(runtime());
+    const StreamedSvd<T> found = streamed_svd(g, rows_of(a));
+    REQUIRE((found.status.ok() && found.u.n == n));
+    const HostMatrix<T> u = all_rows(found.u);
+    times(-exponent);
+    std::vector<double> values = found.values;
+    for (double& value : values) value = std::ldexp(value, -exponent);
+    const SvdError error = svd_error(a, values, u, *found.v);
+    const SvdBounds bounds = svd_bounds<T>(m, n);
+    CHECK(error.residual <= bounds.value + value_rounding(found.norm));
+    CHECK(error.orthogonality_u <= bounds.orthogonality);
+    CHECK(error.orthogonality_v <= bounds.orthogonality);
+  }
+}

@@ -67,8 +67,7 @@ void report_rank(const Options& o, const std::vector<double>& values, Report& re
 template <class T>
 void report_errors(const Options& o, const SvdProblem<T>& problem, const Svd<T>& found, Report& report) {
   const index_t k = std::min(o.m, o.n), count = std::ssize(found.values);
-  // Values below the smallest number are rounded.
-  const double rounding = found.norm > 0 ? std::numeric_limits<double>::denorm_min() / found.norm : 0;
+  const double rounding = value_rounding(found.norm);
   const SvdBounds bounds = svd_bounds<T>(o.m, o.n);
   std::vector<double> reference;
   if (o.compare && k <= most_compared) {

@@ -105,7 +105,7 @@ void pass_over_u(const SvdCommandOptions& o, const RowSource<T>& A, const Stream
   }
   if (o.common.check) {
     const SvdBounds bounds = svd_bounds<T>(A.m, A.n);
-    report.check("residual", Measured{errors.residual(), bounds.value});
+    report.check("residual", Measured{errors.residual(), bounds.value + value_rounding(found.norm)});
     report.check("orthogonality_u", Measured{errors.orthogonality(), bounds.orthogonality});
   }
   if (!file || !report.good()) return;

@@ -148,6 +148,11 @@ TEST_CASE("svd --stream reads a file in blocks of rows and writes U in blocks") 
   write_matrix(folder / "large.npy", a);
   CHECK_THAT(svd({"-a", folder / "large.npy", "--stream"}, 1)["status"].get<std::string>(),
              ContainsSubstring("overflow"));
+  for (index_t j = 0; j < 12; ++j)
+    for (index_t i = 0; i < a.rows(); ++i) a(i, j) = 1e-313 * std::sin(static_cast<double>(i * (j + 2) % 9973));
+  write_matrix(folder / "tiny.npy", a);
+  const auto tiny = svd({"-a", folder / "tiny.npy", "--stream", "--out-u", folder / "u.npy"});
+  CHECK((tiny["status"] == "ok" && tiny["checks"]["rank"] == 12));
   svd.refuses({"-n", "5", "--stream"}, "--a");
   write_matrix(folder / "wide.npy", HostMatrix<double>::zeros(3, 4));
   svd.refuses({"-a", folder / "wide.npy", "--stream"}, "m >= n");
