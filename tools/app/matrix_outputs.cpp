@@ -31,13 +31,14 @@ std::string first_not_finite(const std::string& name, const HostMatrix<T>& matri
   return {};
 }
 
-/// Returns whether one column is written as a vector.
+/// Returns whether one column is written as a vector. A 1 x 1 matrix is square, and no matrix of one column.
 bool vectors_wanted(OneColumn form) {
   bool vector = form == OneColumn::vector;
   for (const std::string& path : given_inputs()) try {
       const MatrixFileInfo file = probe_matrix(path);
       vector = vector || file.vector;
-      if (file.format == MatrixFileFormat::npy && !file.vector && file.shape.cols == 1) return false;
+      if (file.format == MatrixFileFormat::npy && !file.vector && file.shape.cols == 1 && file.shape.rows > 1)
+        return false;
     } catch (const FileError&) {
       continue;  // no matrix, such as a table with names
     }

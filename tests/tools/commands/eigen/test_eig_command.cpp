@@ -74,6 +74,16 @@ TEST_CASE("eig works at the ends of the range") {
   CHECK(eig(problem + Words{"--smallest", "4", "--no-check"})["checks"]["found"] == 4);
 }
 
+TEST_CASE("eig writes the eigenvalues of every order as a vector") {
+  const TemporaryFolder folder;
+  for (const index_t n : {1, 2}) {
+    const std::string a = written(folder / "a.npy", n, n, [](index_t i, index_t j) { return i == j ? 2 : 1; });
+    eig({"--a", a, "--out", folder / "d.npy", "--vectors", "--out-vectors", folder / "x.npy"});
+    CHECK(probe_matrix(folder / "d.npy").vector);
+    CHECK(!probe_matrix(folder / "x.npy").vector);
+  }
+}
+
 TEST_CASE("eig counts parts of a spectrum by the inertia of A") {
   const auto expected = [](const Words& part) {
     const auto report = eig(Words{"-n", "120", "--vectors", "--method", "two-stage"} + part);
