@@ -64,14 +64,12 @@ PcaTable<T> read_table(const Options& o) {
   PcaTable<T> table;
   if (o.a.empty()) {
     FormulaInput input = o.formula;
-    std::string terms = input.formula;
+    input.one_sided = true;
+    std::string& terms = input.formula;
     if (terms.empty())
       std::tie(terms, table.left_out) = all_numbers(input.data, input.na);
-    else if (const auto tilde = terms.find('~'); tilde != std::string::npos) {
+    else if (const auto tilde = terms.find('~'); tilde != std::string::npos)
       require(terms.find_first_not_of(" \t") == tilde, "pca", "FORMULA", terms, " has a left side; ~ x1 + x2 has none");
-      terms.erase(0, tilde + 1);
-    }
-    input.formula = "1 ~ 0 + " + terms;
     const FormulaData data = load_formula("pca", input);
     table.names = data.names;
     for (std::string& name : table.names)  // of columns without a formula, where nobody quoted them

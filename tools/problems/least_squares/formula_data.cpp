@@ -24,6 +24,15 @@ HostMatrix<double> columns_of(const HostMatrix<double>& m, const std::vector<ind
   return some;
 }
 
+/// Returns the model 1 ~ 0 + terms. Places in messages are places in `terms`.
+ModelFormulas model_of_terms(const std::string& terms) {
+  const Expression zero{Expression::Kind::number, "0", 0}, one{Expression::Kind::number, "1", 1};
+  ModelFormulas model{"formula", {}, {}};
+  model.equations.push_back(
+      {"eq1", one, {Expression::Kind::call, "+", 0, {zero, parse_terms(terms, model.source)}, {"", ""}}});
+  return model;
+}
+
 constexpr const char* source = "--constraints";
 
 /// A linear equation sum coefficients x = right that is being read.
@@ -122,7 +131,7 @@ FormulaData load_formula(const char* command, const FormulaInput& input) {
           "needs both, as in `tesela " + std::string(command) + " data.csv \"y ~ x1 + x2\"`");
   const TableSource table = open_table(input.data, input.na);
   require(table.read != nullptr, "DATA", input.data + " is no CSV: its columns have no names");
-  ModelFormulas formulas = read_or_parse_model(input.formula);
+  ModelFormulas formulas = input.one_sided ? model_of_terms(input.formula) : read_or_parse_model(input.formula);
   require(formulas.equations.size() == 1 && !formulas.instruments && !formulas.equations[0].instruments, "FORMULA",
           "must be one equation y ~ x without instruments, which belong to `tesela sem`");
   for (const std::string& text : input.further) {

@@ -12,6 +12,7 @@ namespace tesela::cli {
 /// A table, a formula, and further columns of the table.
 struct FormulaInput {
   std::string data, formula;
+  bool one_sided = false;  ///< whether the formula has no left side and no intercept
   std::string missing = "drop";
   std::vector<std::string> na = {};       ///< further codes of missing values
   std::string weights = {};               ///< column, or file with a weight for each row

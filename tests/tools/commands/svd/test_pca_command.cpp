@@ -54,6 +54,10 @@ TEST_CASE("a formula selects and transforms columns") {
   CHECK(report["components"].size() == 1);
   for (const Words& wrong : {Words{"y ~ height"}, {"~ heights"}, {"~ height", "--components", "2"}})
     CHECK(run_tesela(Words{"pca", table(folder)} + wrong).code == 2);
+  for (const auto& [formula, place] : {std::pair{"~ heights", "line 1, column 3"},
+                                       {"heights", "line 1, column 1"},
+                                       {" ~ height + log(weight) + )", "line 1, column 27"}})
+    CHECK_THAT(run_tesela({"pca", table(folder), formula}).err, ContainsSubstring(place));
 }
 
 TEST_CASE("a file without names, in memory and by rows") {
