@@ -162,6 +162,7 @@ int run_qr(Options o) {
   problem.in_parts = part.has_value();
   problem.a = operand<T>(o, problem.runtime, part);
   problem.work = HostMatrix<T>(problem.a.rows(), problem.a.cols());
+  if (!o.a.empty() && !part) problem.keep_in_range();
   paused.reset();
   report.problem() = {{"m", o.m},
                       {"n", o.n},
@@ -179,7 +180,8 @@ int run_qr(Options o) {
       status = run_timed(o.common, *runtime, report, solver, flops);
     else
       library = time_library(o.common, method, solver);
-    const QrFactors<T> factors = solver.result();
+    QrFactors<T> factors = solver.result();
+    problem.unscale(factors);
     report.problem().update(factors.about);
     if (factors.rotations) {
       report.count("rotations", *factors.rotations);

@@ -13,11 +13,15 @@
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
+#include <span>
 #include <utility>
 
 namespace tesela::cli {
@@ -37,9 +41,26 @@ void QrProblem<T>::generate_uniform(bool on_workers) {
 }
 
 template <class T>
+void QrProblem<T>::keep_in_range() {
+  constexpr int growth = 8, most = std::numeric_limits<real_t<T>>::max_exponent;
+  const int size = largest_exponent(a.size(), a.data()), rows = std::ilogb(std::max<index_t>(shape.rows, 1));
+  exponent = std::max(0, size + rows + growth - most);
+}
+
+template <class T>
+void QrProblem<T>::unscale(QrFactors<T>& factors) {
+  if (exponent == 0 || factors.r == nullptr) return;
+  r = upper_trapezoid(*factors.r, order());
+  scale_by_power_of_two(std::span(r.data(), static_cast<std::size_t>(r.size())), exponent);
+  factors.r = &r;
+}
+
+template <class T>
 void QrProblem<T>::restore() {
   bench::RestoredMatrix<T>::release(work.data());
-  if (!is_simulated()) std::copy_n(a.data(), a.size(), work.data());
+  if (is_simulated()) return;
+  std::copy_n(a.data(), a.size(), work.data());
+  scale_by_power_of_two(std::span(work.data(), static_cast<std::size_t>(work.size())), -exponent);
 }
 
 template <class T>

@@ -19,6 +19,9 @@
 
 namespace tesela::cli {
 
+template <class T>
+struct QrFactors;
+
 /// A = Q R: the matrix, and the memory that its methods share.
 template <class T>
 struct QrProblem {
@@ -32,10 +35,11 @@ struct QrProblem {
   HostMatrix<T> a = {};        ///< A, or this rank's part of it; empty if A is resident and sampled()
   HostMatrix<T> work = {};     ///< A in a run, then its factors; empty if A is resident
   bool in_parts = false;       ///< a and work are this rank's part
-  HostMatrix<T> r = {};        ///< R of a method that forms Q in A's place
+  HostMatrix<T> r = {};        ///< R of a method that forms Q in A's place, or R of a scaled A
   bool resident = false;       ///< A is generated where the workers keep its tiles, and its factors stay there
   /// A matrix of more elements is checked on a sample of its columns.
   index_t checked_whole = std::numeric_limits<index_t>::max();
+  int exponent = 0;  ///< a run factors 2^-exponent A
   std::optional<PinnedMemory> pinned = {};
 
   index_t order() const { return std::min(shape.rows, shape.cols); }
@@ -44,7 +48,11 @@ struct QrProblem {
   void generate_uniform(bool on_workers);
   /// Uniform elements, also outside the band.
   Generator<T> generator() const { return {Pattern::uniform, T(0), shape.cols, seed, shape.rows}; }
-  /// Copies A into `work`.
+  /// Sets the least `exponent` with which sums of A's elements do not overflow.
+  void keep_in_range();
+  /// Multiplies R by 2^exponent, in `r`.
+  void unscale(QrFactors<T>& factors);
+  /// Copies A into `work`, and divides it by 2^exponent.
   void restore();
   /// Restores A in tiles.
   void restore(bench::RestoredMatrix<T>& matrix, TileShape tiles);

@@ -190,6 +190,30 @@ TEST_CASE("entries near the ends of the range are factored or reported as not fi
   CHECK(std::filesystem::exists(folder / "r.npy") == (code == 0));
 }
 
+TEST_CASE("qr finds an R near the end of the range with every method") {
+  const TemporaryFolder folder;
+  const auto factor = [&](const Words& way, const std::string& a) {
+    const Outcome run = run_tesela(Words{"qr", "--a", a, "--out-r", folder / "r.npy", "--positive-diagonal"} + way);
+    CAPTURE(way, a, run.out, run.err);
+    CHECK(run.code == 0);
+    return read_matrix<std::complex<double>>(folder / "r.npy")(0, 0);
+  };
+  HostMatrix<double> column(2, 1);
+  column(0, 0) = column(1, 0) = 1.2e308;
+  HostMatrix<std::complex<double>> number(1, 1);
+  number(0, 0) = {1.2e308, 1.2e308};
+  write_matrix(folder / "column.npy", column);
+  write_matrix(folder / "number.npy", number);
+  for (const std::string method : {"tiles", "givens", "givens-stages", "mgs", "householder", "lapack"}) {
+    const double of_column = factor({"--method", method}, folder / "column.npy").real() / 1.2e308;
+    CHECK(std::abs(of_column - std::sqrt(2.0)) <= 1e-15);
+  }
+  for (const std::string method : {"tiles", "givens", "lapack"}) {
+    const std::complex<double> r = factor({"--method", method, "-p", "z"}, folder / "number.npy") / 1.2e308;
+    CHECK(std::abs(r - std::sqrt(2.0)) <= 1e-15);
+  }
+}
+
 TEST_CASE("the JSON report of qr has its documented fields") {
   const Outcome run =
       run_tesela({"qr", "--m", "1000", "--n", "517", "--tile", "64", "--repeat", "3", "--json", "-", "--seed", "5"});
