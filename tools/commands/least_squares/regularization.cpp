@@ -231,7 +231,7 @@ int run_regularized(const RegularizationOptions& regularization, LeastSquaresOpt
     const Solver<int> solver{[] {}, compute, {}, [] { return 0; }};
     run_timed(o.common, runtime, report, solver, p.flops());
   }
-  report_status(o, answer.status, report);
+  if (answer.status != SolveStatus::inaccurate) report_status(o, answer.status, report);
   if (answer.X.cols() != o.rhs || answer.status == SolveStatus::not_finite) return report.finish();
   report.check("rank", static_cast<double>(answer.rank));
   if (!answer.values.empty()) report.check("condition", answer.values.front() / answer.values.back());
@@ -243,6 +243,7 @@ int run_regularized(const RegularizationOptions& regularization, LeastSquaresOpt
     report.check("residual_norm", errors.residual_norm);
     report.check("backward_error", {errors.backward_error, rounding_bound<T>(std::max(o.m, o.n)), 2 * answer.cut});
   }
+  if (answer.status == SolveStatus::inaccurate && report.good()) report.fail(inaccurate(answer));
   report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
   if (answer.status == SolveStatus::rank_deficient) note_least_norm(false, true, report);
   if (o.model != nullptr) {

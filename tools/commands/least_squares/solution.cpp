@@ -173,13 +173,6 @@ void report_coefficients(const std::string& dependent, const nlohmann::json& coe
   });
 }
 
-void report_status(const LeastSquaresOptions& o, SolveStatus status, Report& report) {
-  if (status == SolveStatus::rank_deficient && (!o.method.library() || o.method.name == "gelsd"))
-    report.remark(description(status));
-  else if (status != SolveStatus::ok)
-    report.fail(description(status));
-}
-
 template void LeastSquaresOptions::read(OlsProblem<float>&, const Counted&) const;
 template void LeastSquaresOptions::read(OlsProblem<double>&, const Counted&) const;
 template void LeastSquaresOptions::read(OlsProblem<std::complex<float>>&, const Counted&) const;

@@ -92,7 +92,12 @@ void report_distances(const std::vector<double>& distances, bool inconsistent, R
 void report_coefficients(const std::string& dependent, const nlohmann::json& coefficients, Report& report);
 
 /// Fails the report unless the status is ok, or a deficient rank that the method decided.
-void report_status(const LeastSquaresOptions& o, SolveStatus status, Report& report);
+inline void report_status(const LeastSquaresOptions& o, SolveStatus status, Report& report) {
+  if (status == SolveStatus::rank_deficient && (!o.method.library() || o.method.name == "gelsd"))
+    report.remark(description(status));
+  else if (status != SolveStatus::ok)
+    report.fail(description(status));
+}
 
 /// A solution, and its uncertainty if wanted.
 template <class T, class Answer>
@@ -156,19 +161,29 @@ Solved<T, Answer> solve(const LeastSquaresOptions& o, Report& report, const std:
   return solved;
 }
 
+/// Returns the status of an inaccurate result whose checks are within their limits.
+template <class Answer>
+std::string inaccurate(const Answer& answer) {
+  std::string reason;
+  if constexpr (requires { answer.backward_error; })
+    reason = is_wrong("error of the factored problem", answer.backward_error);
+  return reason.empty() ? description(SolveStatus::inaccurate) : reason;
+}
+
 /// Reports the status, and for a solution measure()'s checks, its norm, which norm is least unless x is `unique`, and
 /// the uncertainty; then write() writes the matrices. Returns the exit code.
 template <class Answer>
 int report_solution(const LeastSquaresOptions& o, Report& report, const Answer& answer, bool unique,
                     const std::function<void()>& measure, const std::function<void()>& write) {
-  report_status(o, answer.status, report);
-  if (answer.X.cols() == o.rhs && answer.status != SolveStatus::not_finite &&
-      answer.status != SolveStatus::inconsistent) {
-    if (o.common.check) measure();
-    report.check("solution_norm", static_cast<double>(kernels::euclidean_norm(answer.X.size(), answer.X.data())));
-    note_least_norm(unique, answer.original_units, report);
-    write();
-  }
+  if (answer.status != SolveStatus::inaccurate) report_status(o, answer.status, report);
+  const bool solution = answer.X.cols() == o.rhs && answer.status != SolveStatus::not_finite &&
+                        answer.status != SolveStatus::inconsistent;
+  if (solution && o.common.check) measure();
+  if (answer.status == SolveStatus::inaccurate && report.good()) report.fail(inaccurate(answer));
+  if (!solution) return report.finish();
+  report.check("solution_norm", static_cast<double>(kernels::euclidean_norm(answer.X.size(), answer.X.data())));
+  note_least_norm(unique, answer.original_units, report);
+  write();
   return report.finish();
 }
 
