@@ -143,13 +143,16 @@ TEST_CASE("lu and cholesky solve complex systems from files, and a real file is 
     write_matrix(folder / "a.mtx", a);
     write_matrix(folder / "b.npy", product(Op::none, a, x));
     const Command& command = hermitian ? cholesky : lu;
-    const auto report =
-        command({"--a", folder / "a.mtx", "--b", folder / "b.npy", "--out", folder / "x.npy", "-p", "z"});
-    CHECK(report["status"] == "ok");
-    CHECK(apart(read_matrix<Z>(folder / "x.npy"), x) <= 1e-12);
+    for (const char* by : {"tiles", "stages"}) {
+      const auto report =
+          command({"--a", folder / "a.mtx", "--b", folder / "b.npy", "--out", folder / "x.npy", "-p", "z", "--by", by});
+      CHECK(report["status"] == "ok");
+      CHECK(apart(read_matrix<Z>(folder / "x.npy"), x) <= 1e-11);
+      const Words kind = hermitian ? Words{} : Words{"--random", "kappa:10"};
+      CHECK(command(Words{"--n", "90", "-p", "c", "--by", by} + kind)["status"] == "ok");
+    }
     command.refuses({"--a", folder / "a.mtx", "--b", folder / "b.npy"}, "complex");
     command.refuses({"--a", folder / "a.mtx", "-p", "z", "--rhs", "1", "--out", folder / "x.csv"}, "plain text");
-    command.refuses({"--a", folder / "a.mtx", "-p", "z", "--by", "stages"}, "stages");
   }
   write_matrix(folder / "r.npy", generate<double>({8, 8}, {.pattern = Pattern::uniform, .seed = 4}));
   CHECK(lu({"--a", folder / "r.npy", "-p", "z"})["status"] == "ok");
