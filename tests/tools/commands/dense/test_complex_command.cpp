@@ -199,7 +199,6 @@ TEST_CASE("ols solves complex problems from files, of any rank, as LAPACK does")
     CHECK(check(report, "rank") == 11);
   }
   ols.refuses({"--a", folder / "a.mtx", "--b", folder / "b.npy"}, "complex");
-  ols.refuses({"-p", "z", "--std-errors"}, "complex");
   ols.refuses({"-p", "z", "--ridge", "auto"}, "complex");
   write_matrix(folder / "r.npy", generate<double>({4, 1}, {.pattern = Pattern::uniform, .seed = 4}));
   CHECK(ols({"--a", folder / "a.mtx", "--b", folder / "r.npy", "-p", "z"})["status"] == "ok");
@@ -276,7 +275,6 @@ TEST_CASE("wls solves complex problems by weights, factors and covariances, as L
         CHECK(check(report, "backward_error") <= report["limits"]["backward_error"].get<double>());
       }
   wls.refuses(input + Words{"--weights", folder / "w.npy"}, "complex");
-  wls.refuses({"-p", "z", "--std-errors"}, "complex");
   sigma(2, 1) = std::conj(sigma(2, 1));
   write_matrix(folder / "s.mtx", sigma);
   wls.refuses(input + Words{"--sigma", folder / "s.mtx", "-p", "z"}, "not Hermitian: worst at (2, 3)");
