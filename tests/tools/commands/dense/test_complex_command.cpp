@@ -376,9 +376,9 @@ TEST_CASE("tridiag solves complex systems, one and many, from files") {
           CHECK(check(report, name) <= report["limits"][name].get<double>());
         if (kind == "dominant") CHECK(check(report, "forward_error") <= (precision == "c" ? 1e-4 : 1e-13));
       }
-  for (const std::string method : {"lapack", "thomas"})
+  for (const std::string method : {"lapack", "thomas", "cr", "cr-hybrid"})
     CHECK(tridiag({"--n", "1000", "--method", method, "-p", "z"})["status"] == "ok");
-  for (const Words& words : {Words{"--method", "cr"}, {"--method", "pcr"}, {"--refine", "3"}})
+  for (const Words& words : {Words{"--method", "cr-rd"}, {"--method", "pcr"}})
     tridiag.refuses(words + Words{"-p", "z"}, "complex");
   const TemporaryFolder folder;
   const HostMatrix<Z> dl = random(40, 1, 1), d = random(40, 1, 2), du = random(40, 1, 3), x = random(40, 1, 4);
