@@ -261,10 +261,74 @@ def test_symmetric_inertia_counts_hermitian_matrices(dtype, lower, n):
         tesela.symmetric_inertia(a)
 
 
+@TYPES
+@pytest.mark.parametrize("m, n", [(1, 1), (5, 5), (7, 4), (4, 7), (300, 300)])
+def test_lu_and_its_solutions(dtype, m, n):
+    a = random(m, n, dtype=dtype)
+    p, lower, upper = tesela.lu(a)
+    assert p.dtype == a.real.dtype
+    close(p @ lower @ upper, a, dtype)
+    if m == n:
+        a += 2 * np.asarray(np.sqrt(n) * np.eye(n), dtype)
+        factors, b = tesela.lu_factor(a), random(n, 3, dtype=dtype, seed=2)
+        for trans, op in enumerate((a, a.T, a.conj().T)):
+            close(op @ tesela.lu_solve(factors, b, trans=trans), b, dtype, 3000)
+        close(tesela.det(a[:5, :5].astype(complex)), np.linalg.det(a[:5, :5].astype(complex)), complex)
+        sign, logarithm = tesela.slogdet(a)
+        expected = np.linalg.slogdet(a)
+        assert abs(sign - expected[0]) <= 1e4 * np.finfo(dtype).eps
+        assert abs(logarithm - expected[1]) <= 1e4 * np.finfo(dtype).eps * (1 + abs(expected[1]))
+
+
+@TYPES
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("n", [1, 6, 300])
+def test_triangles_and_their_solutions(dtype, lower, n):
+    a, b = hermitian(n, dtype), random(n, 2, dtype=dtype, seed=2)
+    factor = tesela.cho_factor(a, lower)
+    close(tesela.cho_solve(factor, b), np.linalg.solve(a, b), dtype)
+    r = (np.tril if lower else np.triu)(factor[0])
+    for trans, op in zip("NTC", (r, r.T, r.conj().T)):
+        close(tesela.solve_triangular(factor[0], b, trans, lower), np.linalg.solve(op, b), dtype)
+    structure = "lower triangular" if lower else "upper triangular"
+    close(tesela.solve(factor[0], b, assume_a=structure), np.linalg.solve(r, b), dtype)
+
+
+@TYPES
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("structure", ["sym", "her", "diagonal", "tridiagonal"])
+def test_solve_reads_the_elements_of_a_structure(dtype, lower, structure):
+    n = 40
+    whole = hermitian(n, dtype)
+    if structure == "sym":
+        whole = (whole * np.tril(np.ones((n, n)))) + (whole * np.tril(np.ones((n, n)), -1)).T
+        whole = (whole + 1j * np.eye(n)).astype(dtype)
+    if structure in ("diagonal", "tridiagonal"):
+        whole = whole * (abs(np.subtract.outer(np.arange(n), np.arange(n))) <= (structure == "tridiagonal"))
+    given = np.array(whole)
+    if structure in ("sym", "her"):
+        given[np.triu_indices(n, 1) if lower else np.tril_indices(n, -1)] = np.nan
+    b = random(n, 2, dtype=dtype, seed=2)
+    close(tesela.solve(given, b, lower=lower, assume_a=structure), np.linalg.solve(whole, b), dtype)
+    close(tesela.inv(given, lower=lower, assume_a=structure), np.linalg.inv(whole), dtype)
+
+
+@TYPES
+@pytest.mark.parametrize("conjugate", [False, True])
+def test_qr_multiply(dtype, conjugate):
+    m, n = 60, 40
+    a = random(m, n, dtype=dtype)
+    q = tesela.qr(a).q
+    q = q.conj() if conjugate else q
+    c, rows = random(n, 3, dtype=dtype, seed=2), random(3, m, dtype=dtype, seed=3)
+    product, r = tesela.qr_multiply(a, rows, conjugate=conjugate)
+    close(product, rows @ q[:, :n], dtype)
+    close(tesela.qr_multiply(a, c, "left", conjugate=conjugate)[0], q[:, :n] @ c, dtype)
+    close(r, tesela.qr(a, mode="economic").r, dtype)
+
+
 REAL_ONLY = {
-    "lu": tesela.lu,
-    "inv of a symmetric matrix": lambda a: tesela.inv(a, assume_a="sym"),
-    "solve of a symmetric matrix": lambda a: tesela.solve(a, np.ones(2), assume_a="sym"),
+    "solve of a band matrix": lambda a: tesela.solve(a, np.ones(2), assume_a="banded"),
     "solve transposed": lambda a: tesela.solve(a, np.ones(2), transposed=True),
 }
 
