@@ -42,7 +42,7 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
     assume_a : {None, 'gen', 'pos', 'sym', 'her', 'diagonal', 'tridiagonal', 'banded', 'upper triangular', \
 'lower triangular'}
         'pos': symmetric or Hermitian positive definite; 'sym' and 'her': symmetric and Hermitian, one triangle is read;
-        or SciPy's long names. None is 'gen'. Complex numbers have no 'banded'.
+        or SciPy's long names. None is 'gen'.
     transposed : bool
         Solve a.T x = b instead, without a conjugate. Complex numbers need False: give a.T or a.conj().T as a.
 
@@ -99,8 +99,8 @@ def solve_all(a: ArrayLike, b: ArrayLike, structure: str, lower: bool, overwrite
     if direct and structure == "positive definite" and hasattr(a, "T") and not conjugated:
         return _tesela.solve(upper(a) if lower else a, b, assume_a="pos", overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     given, right = numbers(a, "a"), numbers(b, "b")
-    if "c" in (given.dtype.kind, right.dtype.kind) and (transposed or structure == "banded"):
-        raise TypeError("solve: complex numbers need another assume_a than 'banded', and transposed=False")
+    if transposed and "c" in (given.dtype.kind, right.dtype.kind):
+        raise TypeError("solve: complex numbers need transposed=False")
     if given.size == 1 and given.ndim in (0, 2) and right.ndim < 2 or given.ndim == 0:
         return by_number(given, right)
     given = matrix(given, "a", convert=numbers)

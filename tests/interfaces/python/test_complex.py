@@ -327,16 +327,37 @@ def test_qr_multiply(dtype, conjugate):
     close(r, tesela.qr(a, mode="economic").r, dtype)
 
 
-REAL_ONLY = {
-    "solve of a band matrix": lambda a: tesela.solve(a, np.ones(2), assume_a="banded"),
-    "solve transposed": lambda a: tesela.solve(a, np.ones(2), transposed=True),
-}
+@TYPES
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("n, kd", [(1, 0), (2, 1), (40, 3), (300, 20)])
+def test_band_matrices(dtype, lower, n, kd):
+    a, b = hermitian(n, dtype), random(n, 2, dtype=dtype, seed=2)
+    a[abs(np.subtract.outer(np.arange(n), np.arange(n))) > kd] = 0
+    expected = np.linalg.solve(a, b)
+    ab = np.full((kd + 1, n), np.nan, dtype)
+    for k in range(kd + 1):
+        if lower:
+            ab[k, : n - k] = np.diagonal(a, -k)
+        else:
+            ab[kd - k, k:] = np.diagonal(a, k)
+    close(tesela.solveh_banded(ab, b, lower=lower), expected, dtype)
+    factor = tesela.cholesky_banded(ab, lower=lower)
+    read = ~np.isnan(ab)
+    close(factor[read], scipy.linalg.cholesky_banded(np.where(read, ab, 0), lower=lower)[read], dtype)
+    close(tesela.cho_solve_banded((factor, lower), b), expected, dtype)
+    a = np.tril(a) + 1j * np.triu(a, 1) + 2 * np.eye(n)
+    a = a.astype(dtype)
+    room = np.zeros((2 * kd + 1, n), dtype)
+    for k in range(-kd, kd + 1):
+        room[kd - k, max(k, 0) : n + min(k, 0)] = np.diagonal(a, k)
+    close(tesela.solve_banded((kd, kd), room, b), np.linalg.solve(a, b), dtype)
+    close(tesela.solve(a, b, assume_a="banded"), np.linalg.solve(a, b), dtype)
 
 
-@pytest.mark.parametrize("name", REAL_ONLY)
-def test_functions_of_real_numbers_say_so(name):
-    with pytest.raises(TypeError, match="complex"):
-        REAL_ONLY[name](np.eye(2, dtype=complex))
+def test_functions_of_real_numbers_say_so():
+    for call in (lambda a: tesela.solve(a, np.ones(2), transposed=True), lambda a: tesela.eig_banded(a)):
+        with pytest.raises(TypeError, match="complex"):
+            call(np.eye(2, dtype=complex))
 
 
 def test_a_transposed_hermitian_matrix_is_refused():
