@@ -18,8 +18,8 @@ nb::tuple outcome(const Argument& b, HostMatrix<T> x, const DirectSolve& solved)
 
 /// Solves a system with ab as band_solve reads it.
 nb::tuple solve_band(index_t kl, index_t ku, const ArrayLike& ab_given, const ArrayLike& b_given) {
-  const Argument ab("ab", ab_given), b("b", b_given);
-  return in_precision({&ab, &b}, [&]<class T>(T) {
+  const Argument ab("ab", ab_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too);
+  return in_number_type({&ab, &b}, [&]<class T>(T) {
     HostMatrix<T> band = Columns<T>::on_host(ab).copy(), x = Columns<T>::on_host(b).copy();
     const DirectSolve solved = [&] {
       const Released free;
@@ -29,10 +29,10 @@ nb::tuple solve_band(index_t kl, index_t ku, const ArrayLike& ab_given, const Ar
   });
 }
 
-/// Solves a symmetric positive definite system; ab is the upper form.
+/// Solves a symmetric or Hermitian positive definite system; ab is the upper form.
 nb::tuple solve_positive_band(const ArrayLike& ab_given, const ArrayLike& b_given) {
-  const Argument ab("ab", ab_given), b("b", b_given);
-  return in_precision({&ab, &b}, [&]<class T>(T) {
+  const Argument ab("ab", ab_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too);
+  return in_number_type({&ab, &b}, [&]<class T>(T) {
     HostMatrix<T> band = Columns<T>::on_host(ab).copy(), x = Columns<T>::on_host(b).copy();
     const DirectSolve solved = [&] {
       const Released free;
@@ -44,8 +44,8 @@ nb::tuple solve_positive_band(const ArrayLike& ab_given, const ArrayLike& b_give
 
 /// Returns the factor in upper form, and the first leading minor that is not positive, or 0.
 nb::tuple factor_band(const ArrayLike& ab_given) {
-  const Argument ab("ab", ab_given);
-  return in_precision({&ab}, [&]<class T>(T) {
+  const Argument ab("ab", ab_given, Numbers::complex_too);
+  return in_number_type({&ab}, [&]<class T>(T) {
     HostMatrix<T> band = Columns<T>::on_host(ab).copy();
     const index_t minor = [&] {
       const Released free;
@@ -57,9 +57,9 @@ nb::tuple factor_band(const ArrayLike& ab_given) {
 
 /// Solves with the factor of factor_band.
 nb::object solve_factored_band(const ArrayLike& ab_given, const ArrayLike& b_given) {
-  const Argument ab("cb", ab_given), b("b", b_given);
+  const Argument ab("cb", ab_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too);
   b.require_rows(ab.cols());
-  return in_precision({&ab, &b}, [&]<class T>(T) {
+  return in_number_type({&ab, &b}, [&]<class T>(T) {
     const HostMatrix<T> band = Columns<T>::on_host(ab).copy();
     HostMatrix<T> x = Columns<T>::on_host(b).copy();
     {

@@ -165,14 +165,15 @@ struct LeastSquaresResult {
 
 /// Sets standard errors and covariances for the estimated variance of the errors; without a full rank they stay None.
 template <class T>
-void add_errors(const Argument& b, const LeastSquares<T>& found, const std::vector<T>& unit_errors,
+void add_errors(const Argument& b, const LeastSquares<T>& found, const std::vector<real_t<T>>& unit_errors,
                 const HostMatrix<T>& V, LeastSquaresResult& result) {
   if (unit_errors.empty()) return;
   const std::vector<Regression> all = regressions(found.X, unit_errors, found.residual_norms, found.degrees_of_freedom);
-  HostMatrix<T> errors(found.X.rows(), found.X.cols());
+  HostMatrix<real_t<T>> errors(found.X.rows(), found.X.cols());
   for (index_t k = 0; k < errors.cols(); ++k)
     for (index_t j = 0; j < errors.rows(); ++j)
-      errors(j, k) = static_cast<T>(all[static_cast<std::size_t>(k)].standard_errors[static_cast<std::size_t>(j)]);
+      errors(j, k) =
+          static_cast<real_t<T>>(all[static_cast<std::size_t>(k)].standard_errors[static_cast<std::size_t>(j)]);
   result.standard_errors = to_python_like(b, std::move(errors));
   result.covariance = to_python(covariances(V, all), b.place());
 }
@@ -193,12 +194,11 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
     auto solved = with(session, columns_a, columns_b, options);
     std::vector<real_t<T>> of_variance_1;
     HostMatrix<T> covariance_of_variance_1;
-    if constexpr (!is_complex<T>)
-      if (errors && is_solved(solved.status)) {
-        Graph g(session);
-        of_variance_1 = standard_errors(g, solved);
-        covariance_of_variance_1 = covariance(g, solved);
-      }
+    if (errors && is_solved(solved.status)) {
+      Graph g(session);
+      of_variance_1 = standard_errors(g, solved);
+      covariance_of_variance_1 = covariance(g, solved);
+    }
     return std::tuple(std::move(solved), std::move(of_variance_1), std::move(covariance_of_variance_1),
                       std::move(columns_a), std::move(columns_b));
   });
@@ -206,7 +206,7 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   LeastSquaresResult result;
   result.standard_errors = nb::none();
   result.covariance = nb::none();
-  if constexpr (!is_complex<T>) add_errors(b, found, unit_errors, V, result);
+  add_errors(b, found, unit_errors, V, result);
   result.x = solved || found.X.size() > 0 ? to_python_like(b, std::move(found.X)) : nb::none();
   result.residual_norms = number_or_numbers(b, found.residual_norms);
   result.rank = found.rank;
@@ -221,17 +221,9 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   return result;
 }
 
-void require_errors_of_real_numbers(const char* function, std::initializer_list<const Argument*> arguments,
-                                    bool errors) {
-  for (const Argument* const a : arguments)
-    if (a->complex() && errors)
-      throw nb::type_error((std::string(function) + ": complex numbers need errors=False").c_str());
-}
-
 LeastSquaresResult lstsq(const ArrayLike& a_given, const ArrayLike& b_given, std::optional<double> rcond, Flag errors,
                          Flag overwrite_a, Flag overwrite_b, Flag singular_values) {
   const Argument a("a", a_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too);
-  require_errors_of_real_numbers("lstsq", {&a, &b}, errors);
   return in_number_type({&a, &b}, [&]<class T>(T) {
     std::vector<real_t<T>> values;
     if (singular_values) {
@@ -268,7 +260,6 @@ LeastSquaresResult wls(const ArrayLike& a_given, const ArrayLike& b_given, const
                        std::optional<double> rcond, Flag errors, Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too), w("w", w_given);
   w.require_vector();
-  require_errors_of_real_numbers("wls", {&a, &b}, errors);
   return in_number_type({&a, &b, &w}, [&]<class T>(T) {
     const auto weights = Columns<real_t<T>>::on_host(w);
     for (index_t i = 0; i < weights.rows; ++i)
@@ -289,7 +280,6 @@ LeastSquaresResult gls(const ArrayLike& a_given, const ArrayLike& b_given, const
                        std::optional<double> rcond, Flag errors, Flag overwrite_a, Flag overwrite_b) {
   constexpr Numbers any = Numbers::complex_too;
   const Argument a("a", a_given, any), b("b", b_given, any), s("covariance", covariance_given, any);
-  require_errors_of_real_numbers("gls", {&a, &b, &s}, errors);
   s.require_square();
   s.require_rows(a.rows());
   return in_number_type({&a, &b, &s}, [&]<class T>(T) {
@@ -344,8 +334,8 @@ rcond : float, optional
     Singular values of a, its columns scaled to unit norm, count as zero up to rcond times the largest one. None or 0
     selects max(m, n) eps, -1 eps. SciPy's name `cond` is accepted as well.
 errors : bool
-    Whether the result has standard errors and the covariance of x, for errors of an estimated variance; not for
-    complex numbers.
+    Whether the result has standard errors and the covariance of x, for errors e of an estimated variance, E|e|^2:
+    ||a x - b||^2 / degrees_of_freedom.
 overwrite_a, overwrite_b : bool
     Whether the function may overwrite the array, which saves a copy if it is in Fortran order.
 singular_values : bool

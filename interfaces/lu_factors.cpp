@@ -12,8 +12,8 @@ namespace {
 
 /// Returns L and U in one matrix, the rows of P A, and the first zero pivot from 0, or -1.
 nb::tuple lu_parts(const ArrayLike& a_given) {
-  const Argument a("a", a_given);
-  return in_precision({&a}, [&]<class T>(T) {
+  const Argument a("a", a_given, Numbers::complex_too);
+  return in_number_type({&a}, [&]<class T>(T) {
     const auto columns = Columns<T>::on_host(a);
     LuFactors<T> found =
         with_workers([&](const c::Session& session) { return lu_factors<T>(session, MatrixView<const T>(columns)); });
@@ -21,12 +21,12 @@ nb::tuple lu_parts(const ArrayLike& a_given) {
   });
 }
 
-/// Returns op(R)^-1 b; R's diagonal has no zero.
+/// Returns R^-1 b, or R^-T b without a conjugate; R's diagonal has no zero.
 AnyArray solve_upper(const ArrayLike& r_given, const ArrayLike& b_given, Flag transposed) {
-  const Argument r("a", r_given), b("b", b_given);
+  const Argument r("a", r_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too);
   r.require_square();
   b.require_rows(r.rows());
-  return in_precision({&r, &b}, [&]<class T>(T) {
+  return in_number_type({&r, &b}, [&]<class T>(T) {
     const HostMatrix<T> triangle = Columns<T>::on_host(r).copy();
     HostMatrix<T> x = Columns<T>::on_host(b).copy();
     HostMatrix<T> solved = with_workers([&](const c::Session& session) {
@@ -40,10 +40,10 @@ AnyArray solve_upper(const ArrayLike& r_given, const ArrayLike& b_given, Flag tr
 
 /// Returns R^-1 b, and an estimate of the reciprocal condition of R with rows and columns of one size.
 nb::tuple solve_scaled_upper(const ArrayLike& r_given, const ArrayLike& b_given) {
-  const Argument r("a", r_given), b("b", b_given);
+  const Argument r("a", r_given, Numbers::complex_too), b("b", b_given, Numbers::complex_too);
   r.require_square();
   b.require_rows(r.rows());
-  return in_precision({&r, &b}, [&]<class T>(T) {
+  return in_number_type({&r, &b}, [&]<class T>(T) {
     HostMatrix<T> triangle = Columns<T>::on_host(r).copy();
     RangeScaling<T> scaling(triangle);
     triangle = scaling.matrix(std::move(triangle));

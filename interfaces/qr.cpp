@@ -271,18 +271,16 @@ QrResult qr(const ArrayLike& a_given, const std::string& mode, Flag overwrite_a)
   });
 }
 
-/// Returns op(Q) c, or c op(Q) for `right`, and R in the upper triangle of a matrix, for a = Q R with a square Q.
-nb::tuple qr_apply(const ArrayLike& a_given, const ArrayLike& c_given, Flag right, Flag transposed) {
-  const Argument a("a", a_given), c("c", c_given);
+/// Returns Q c, or c Q for `right`, and R in the upper triangle of a matrix, for a = Q R with a square Q.
+nb::tuple qr_apply(const ArrayLike& a_given, const ArrayLike& c_given, Flag right) {
+  const Argument a("a", a_given, Numbers::complex_too), c("c", c_given, Numbers::complex_too);
   if (a.is_vector() || c.is_vector()) throw nb::value_error("a and c must be matrices");
   right ? c.require_cols(a.rows()) : c.require_rows(a.rows());
-  return in_precision({&a, &c}, [&]<class T>(T) {
+  return in_number_type({&a, &c}, [&]<class T>(T) {
     auto [product, r, status] = with_workers([&](const c::Session& session) {
       auto factored = Columns<T>::overwriting(session, a, false), applied = Columns<T>::overwriting(session, c, false);
       const FactoredQr<T> f = tesela::qr<T>(session.runtime(), factored);
-      if (f.status.ok())
-        f.factors.apply(session.runtime(), right ? Side::right : Side::left, transposed ? Op::transpose : Op::none,
-                        applied);
+      if (f.status.ok()) f.factors.apply(session.runtime(), right ? Side::right : Side::left, Op::none, applied);
       return std::tuple(std::move(applied), std::move(factored), f.status);
     });
     if (!status.ok()) raise_lin_alg_error(column("r", status.info - 1) + " is not finite", "not finite", nb::none());
@@ -291,7 +289,7 @@ nb::tuple qr_apply(const ArrayLike& a_given, const ArrayLike& c_given, Flag righ
 }
 
 const Part part([](nb::module_& m) {
-  m.def("_qr_apply", qr_apply, "a"_a, "c"_a, "right"_a, "transposed"_a);
+  m.def("_qr_apply", qr_apply, "a"_a, "c"_a, "right"_a);
   ResultClass<QrResult> result(m, "QrResult", "Result of `qr`: q, r and p, or a part. It can be unpacked.");
   result.member("q", &QrResult::q, "Orthonormal columns, or None.")
       .member("r", &QrResult::r, "Upper trapezoid.")

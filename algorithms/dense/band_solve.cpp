@@ -32,14 +32,15 @@ int exponent(T size) {
 template <class T>
 void scale_rows(HostMatrix<T>& b, const std::vector<int>& exponents) {
   for (index_t j = 0; j < b.cols(); ++j)
-    for (index_t i = 0; i < b.rows(); ++i) b(i, j) = std::ldexp(b(i, j), -exponents[static_cast<std::size_t>(i)]);
+    for (index_t i = 0; i < b.rows(); ++i)
+      b(i, j) = times_power_of_two(b(i, j), -exponents[static_cast<std::size_t>(i)]);
 }
 
 /// Scales A to 2^-rows A 2^-columns.
 template <class T>
 void scale_band(HostMatrix<T>& ab, index_t first, index_t above, const Units& units) {
   for_each(ab, first, above, [&](index_t i, index_t j, T& x) {
-    x = std::ldexp(x, -units.rows[static_cast<std::size_t>(i)] - units.columns[static_cast<std::size_t>(j)]);
+    x = times_power_of_two(x, -units.rows[static_cast<std::size_t>(i)] - units.columns[static_cast<std::size_t>(j)]);
   });
 }
 
@@ -47,26 +48,26 @@ void scale_band(HostMatrix<T>& ab, index_t first, index_t above, const Units& un
 template <class T>
 void judge(DirectSolve& result, double reciprocal, const HostMatrix<T>& x) {
   for (index_t j = 0; j < x.cols(); ++j)
-    if (!std::all_of(x.data() + j * x.ld(), x.data() + j * x.ld() + x.rows(), [](T e) { return std::isfinite(e); })) {
+    if (!std::all_of(x.data() + j * x.ld(), x.data() + j * x.ld() + x.rows(), [](T e) { return is_finite(e); })) {
       result.status = DirectStatus::not_finite;
       result.place = j + 1;
       return;
     }
   result.condition = reciprocal > 0 ? 1 / reciprocal : std::numeric_limits<double>::infinity();
-  const double loss = result.condition * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double loss = result.condition * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   result.status = loss <= 0.01 && result.error <= 0.01 ? DirectStatus::ok
                   : loss <= 1                          ? DirectStatus::doubtful
                                                        : DirectStatus::singular;
 }
 
 template <class T>
-T norm1(HostMatrix<T>& ab, index_t first, index_t above, bool symmetric) {
-  std::vector<T> sums(static_cast<std::size_t>(ab.cols()));
+real_t<T> norm1(HostMatrix<T>& ab, index_t first, index_t above, bool symmetric) {
+  std::vector<real_t<T>> sums(static_cast<std::size_t>(ab.cols()));
   for_each(ab, first, above, [&](index_t i, index_t j, T x) {
     sums[static_cast<std::size_t>(j)] += std::abs(x);
     if (symmetric && i != j) sums[static_cast<std::size_t>(i)] += std::abs(x);
   });
-  return sums.empty() ? T(0) : *std::max_element(sums.begin(), sums.end());
+  return sums.empty() ? real_t<T>(0) : *std::max_element(sums.begin(), sums.end());
 }
 
 /// Returns the exponent of the largest element of each row or column after columns or rows are divided by 2^other.
@@ -75,9 +76,9 @@ std::vector<int> largest(HostMatrix<T>& ab, index_t first, index_t above, bool o
   constexpr int none = std::numeric_limits<int>::min();
   std::vector<int> found(other.size(), none);
   for_each(ab, first, above, [&](index_t i, index_t j, T x) {
-    if (x == 0 || !std::isfinite(x)) return;
+    if (x == T(0) || !is_finite(x)) return;
     int& yet = found[static_cast<std::size_t>(of_rows ? i : j)];
-    yet = std::max(yet, std::ilogb(x) - other[static_cast<std::size_t>(of_rows ? j : i)]);
+    yet = std::max(yet, std::ilogb(largest_part(x)) - other[static_cast<std::size_t>(of_rows ? j : i)]);
   });
   for (int& e : found) e = e == none ? 0 : e;
   return found;
@@ -92,12 +93,12 @@ Units fitted_band_units(HostMatrix<T>& ab, index_t kl, index_t ku) {
   HostMatrix<double> sums = HostMatrix<double>::zeros(2 * n, 1), normal = HostMatrix<double>::zeros(kd + 1, 2 * n);
   for (index_t k = 0; k < 2 * n; ++k) normal(kd, k) = 1e-9;
   for_each(ab, kl, kl + ku, [&](index_t i, index_t j, T x) {
-    if (x == 0 || !std::isfinite(x)) return;
+    if (x == T(0) || !is_finite(x)) return;
     const index_t low = std::min(2 * i, 2 * j + 1), high = std::max(2 * i, 2 * j + 1);
     normal(kd + low - high, high) += 1;
     for (const index_t k : {low, high}) {
       normal(kd, k) += 1;
-      sums(k, 0) += std::ilogb(x);
+      sums(k, 0) += std::ilogb(largest_part(x));
     }
   });
   Units units;
@@ -113,18 +114,18 @@ Units fitted_band_units(HostMatrix<T>& ab, index_t kl, index_t ku) {
 /// divides the rows. Returns the exponents of the columns.
 template <class T>
 std::vector<int> scale_right_hand_sides(HostMatrix<T>& b, const std::vector<int>& rows) {
-  using Limits = std::numeric_limits<T>;
+  using Limits = std::numeric_limits<real_t<T>>;
   constexpr int none = std::numeric_limits<int>::min();
   constexpr int high = Limits::max_exponent - 2 * Limits::digits, low = Limits::min_exponent + 2 * Limits::digits;
   std::vector<int> shifts;
   for (index_t j = 0; j < b.cols(); ++j) {
     int top = none;
     for (index_t i = 0; i < b.rows(); ++i)
-      if (b(i, j) != 0 && std::isfinite(b(i, j)))
-        top = std::max(top, std::ilogb(b(i, j)) - rows[static_cast<std::size_t>(i)]);
+      if (b(i, j) != T(0) && is_finite(b(i, j)))
+        top = std::max(top, std::ilogb(largest_part(b(i, j))) - rows[static_cast<std::size_t>(i)]);
     shifts.push_back(top == none ? 0 : std::clamp(top, low, high) - top);
     for (index_t i = 0; i < b.rows(); ++i)
-      b(i, j) = std::ldexp(b(i, j), shifts.back() - rows[static_cast<std::size_t>(i)]);
+      b(i, j) = times_power_of_two(b(i, j), shifts.back() - rows[static_cast<std::size_t>(i)]);
   }
   return shifts;
 }
@@ -147,18 +148,20 @@ struct FactoredBand {
 
   /// Sets rest to b - C x. Returns the backward error: the largest |rest_i| / (|C| |x| + |b|)_i.
   double residual(const T* b, const T* x, std::vector<T>& rest) {
-    using Limits = std::numeric_limits<T>;
-    std::vector<double> sum(b, b + n()), size(b, b + n());
-    for (double& e : size) e = std::abs(e);
+    using Limits = std::numeric_limits<real_t<T>>;
+    using Wide = with_parts<T, double>;
+    std::vector<Wide> sum(b, b + n());
+    std::vector<double> size;
+    for (const Wide e : sum) size.push_back(std::abs(e));
     for_each(c, kl, kl + ku, [&](index_t i, index_t j, T e) {
-      const double term = static_cast<double>(e) * static_cast<double>(x[j]);
+      const Wide term = converted<Wide>(e) * converted<Wide>(x[j]);
       sum[static_cast<std::size_t>(i)] -= term;
       size[static_cast<std::size_t>(i)] += std::abs(term);
     });
     constexpr double least = static_cast<double>(Limits::min() / Limits::epsilon());  // below, terms lose digits
     double worst = 0;
     for (std::size_t i = 0; i < sum.size(); ++i) {
-      rest[i] = static_cast<T>(sum[i]);
+      rest[i] = converted<T>(sum[i]);
       if (!(size[i] <= least)) worst = std::max(worst, std::abs(sum[i]) / size[i]);
     }
     return worst;
@@ -167,7 +170,8 @@ struct FactoredBand {
   /// Refines C x = b until the backward error of each equation is near eps or decreases no more. Returns it.
   double refine(const T* b, T* x) {
     std::vector<T> rest(static_cast<std::size_t>(n()));
-    const double goal = static_cast<double>(kl + ku + 2) * static_cast<double>(std::numeric_limits<T>::epsilon());
+    const double goal =
+        static_cast<double>(kl + ku + 2) * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
     double error = residual(b, x, rest);
     constexpr int most_steps = 10;
     for (int step = 0; step < most_steps && error > goal; ++step) {
@@ -190,7 +194,7 @@ DirectSolve solve_in_units(index_t kl, index_t ku, const HostMatrix<T>& ab, Host
   HostMatrix<T> c = ab.clone();
   scale_band(c, kl, kl + ku, units);
   FactoredBand<T> band{kl, ku, c.clone(), std::move(c)};
-  const T norm = norm1(band.c, kl, kl + ku, false);
+  const real_t<T> norm = norm1(band.c, kl, kl + ku, false);
   result.place = band.factor();
   if (result.place > 0) {
     result.status = DirectStatus::zero_pivot;
@@ -203,12 +207,13 @@ DirectSolve solve_in_units(index_t kl, index_t ku, const HostMatrix<T>& ab, Host
   const HostMatrix<T> right = B.clone();
   band.solve(B.data(), B.cols(), B.ld());
   // Larger errors of equations remain only if elements grew very much.
-  const double most = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double most = 1e4 * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
   for (index_t j = 0; j < B.cols(); ++j) {
     const double error = band.refine(&right(0, j), &B(0, j));
     if (error > most) result.error = std::max(result.error, std::min(1.0, error / reciprocal));
     for (index_t i = 0; i < B.rows(); ++i)
-      B(i, j) = std::ldexp(B(i, j), -units.columns[static_cast<std::size_t>(i)] - shifts[static_cast<std::size_t>(j)]);
+      B(i, j) = times_power_of_two(B(i, j),
+                                   -units.columns[static_cast<std::size_t>(i)] - shifts[static_cast<std::size_t>(j)]);
   }
   judge(result, reciprocal, B);
   if (result.error > 0 && result.status == DirectStatus::ok) result.status = DirectStatus::doubtful;
@@ -224,7 +229,9 @@ DirectSolve band_solve(index_t kl, index_t ku, HostMatrix<T>& ab, HostMatrix<T>&
           2 * kl + ku + 1, " rows");
   require(B.rows() == n, "band_solve", "B", B.shape(), "; it must have ", n, " rows");
   if (n == 0) return {};
-  const auto visit = [&](const auto& f) { for_each(ab, kl, above, [&](index_t i, index_t j, T x) { f(i, j, x); }); };
+  const auto visit = [&](const auto& f) {
+    for_each(ab, kl, above, [&](index_t i, index_t j, T x) { f(i, j, largest_part(x)); });
+  };
   HostMatrix<T> x = B.clone();
   DirectSolve result = solve_in_units(kl, ku, ab, x, units_of(n, n, visit));
   constexpr double good = 1e3;  // condition of units that need no others
@@ -259,9 +266,9 @@ DirectSolve band_cholesky_solve(HostMatrix<T>& ab, HostMatrix<T>& B) {
   if (n == 0) return result;
   // D A D with a diagonal between 1/4 and 4, so that the condition does not depend on units.
   std::vector<int> units;
-  for (index_t j = 0; j < n; ++j) units.push_back(exponent(ab(kd, j)) / 2);
+  for (index_t j = 0; j < n; ++j) units.push_back(exponent(real_part(ab(kd, j))) / 2);
   scale_band(ab, 0, kd, {units, units});
-  const T norm = norm1(ab, 0, kd, true);
+  const real_t<T> norm = norm1(ab, 0, kd, true);
   if (result.place = band_cholesky(ab); result.place > 0) {
     result.status = DirectStatus::not_positive;
     return result;
@@ -280,6 +287,8 @@ DirectSolve band_cholesky_solve(HostMatrix<T>& ab, HostMatrix<T>& B) {
   template DirectSolve band_cholesky_solve(HostMatrix<T>&, HostMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

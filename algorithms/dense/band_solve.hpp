@@ -5,7 +5,7 @@
 
 namespace tesela {
 
-/// Solves A X = B for a band matrix, on the calling thread (LAPACK gbtrf, gbtrs, gbcon).
+/// Solves A X = B for a band matrix of real or complex numbers, on the calling thread (LAPACK gbtrf, gbtrs, gbcon).
 ///
 /// kl, ku   number of diagonals below and above the main one.
 /// ab       2 kl + ku + 1 x n: element (i, j) of A in row kl + ku + i - j of column j; the first kl rows are not read.
@@ -17,7 +17,7 @@ namespace tesela {
 template <class T>
 DirectSolve band_solve(index_t kl, index_t ku, HostMatrix<T>& ab, HostMatrix<T>& B);
 
-/// Factors A = R^T R for a symmetric positive definite band matrix, on the calling thread (LAPACK pbtrf).
+/// Factors A = R^H R for a symmetric or Hermitian positive definite band matrix, on the calling thread (LAPACK pbtrf).
 ///
 /// ab       kd + 1 x n: element (i, j) of the upper triangle in row kd + i - j of column j; overwritten by R.
 /// Returns  the order of the first leading minor that is not positive; 0 if there is none.

@@ -38,7 +38,7 @@ void StageFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
   for (index_t j = 0; a_.n() > 0 && j < X.nt(); ++j)
     for (const bool last : {false, true}) {
       if (symmetric_)
-        g.insert<Trsm<T>>({last ? Op::none : Op::transpose}, a_(0, 0), X(0, j));
+        g.insert<Trsm<T>>({last ? Op::none : adjoint<T>}, a_(0, 0), X(0, j));
       else
         g.insert<LuSubstitute<T>>({0, last}, a_(0, 0), X(0, j));
     }
@@ -46,5 +46,7 @@ void StageFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
 
 template class StageFactorization<float>;
 template class StageFactorization<double>;
+template class StageFactorization<std::complex<float>>;
+template class StageFactorization<std::complex<double>>;
 
 }  // namespace tesela

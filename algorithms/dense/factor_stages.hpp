@@ -6,7 +6,7 @@
 namespace tesela {
 
 /// The factorization of one tile, element by element, in the stages of a wavefront (make_wavefront): A = L U without
-/// pivoting, unit L below U; or with `symmetric` A = R^T R, which reads and writes only the upper triangle. Each task
+/// pivoting, unit L below U; or with `symmetric` A = R^H R, which reads and writes only the upper triangle. Each task
 /// of a chain executes `stages_at_once` stages. It serves the study of schedules; lu and cholesky are the fast methods.
 template <class T>
 class StageFactorization {

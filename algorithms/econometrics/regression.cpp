@@ -45,8 +45,8 @@ FitTest test_fit(double total_norm, double residual_norm, index_t rank, bool int
 }
 
 template <class T>
-std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<T>& unit_errors,
-                                    const std::vector<T>& residual_norms, index_t degrees_of_freedom,
+std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<real_t<T>>& unit_errors,
+                                    const std::vector<real_t<T>>& residual_norms, index_t degrees_of_freedom,
                                     const RegressionOptions& options) {
   std::vector<Regression> all;
   for (index_t k = 0; k < X.cols(); ++k) {
@@ -60,13 +60,14 @@ std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<T>
                                          : nan;
     }
     for (index_t j = 0; j < X.rows(); ++j) {
-      const double estimate = static_cast<double>(X(j, k)),
-                   unit_error =
+      const double unit_error =
                        unit_errors.empty() ? nan : static_cast<double>(unit_errors[static_cast<std::size_t>(j)]),
                    error = unit_error == 0 ? 0 : one.sigma * unit_error;
-      one.estimates.push_back(estimate);
       one.standard_errors.push_back(error);
-      one.tests.push_back(test_coefficient(estimate, error, one.degrees_of_freedom, options.level));
+      if constexpr (!is_complex<T>) {
+        one.estimates.push_back(static_cast<double>(X(j, k)));
+        one.tests.push_back(test_coefficient(one.estimates.back(), error, one.degrees_of_freedom, options.level));
+      }
     }
   }
   return all;
@@ -82,17 +83,20 @@ HostMatrix<T> covariances(const HostMatrix<T>& V, const std::vector<Regression>&
     const double sigma = regressions[static_cast<std::size_t>(k)].sigma;
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < n; ++i)
-        all(i, k * n + j) = V(i, j) == T(0) ? T(0) : static_cast<T>(sigma * static_cast<double>(V(i, j)) * sigma);
+        all(i, k * n + j) =
+            V(i, j) == T(0) ? T(0) : converted<T>(sigma * converted<with_parts<T, double>>(V(i, j)) * sigma);
   }
   return all;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                      \
-  template std::vector<Regression> regressions(const HostMatrix<T>&, const std::vector<T>&, const std::vector<T>&, \
-                                               index_t, const RegressionOptions&);                                 \
+#define TESELA_INSTANTIATE(T)                                                                                     \
+  template std::vector<Regression> regressions(const HostMatrix<T>&, const std::vector<real_t<T>>&,               \
+                                               const std::vector<real_t<T>>&, index_t, const RegressionOptions&); \
   template HostMatrix<T> covariances(const HostMatrix<T>&, const std::vector<Regression>&, const RegressionOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -20,10 +21,11 @@ CoefficientTest test_coefficient(double estimate, double std_error, double degre
 
 /// The errors of one right-hand side, and its unknowns.
 struct Regression {
-  double sigma = 1;               ///< standard deviation of an error: estimated, or 1 if variances are known
-  double degrees_of_freedom = 0;  ///< infinite if variances are known
-  std::vector<double> estimates, standard_errors;  ///< one per unknown
-  std::vector<CoefficientTest> tests;              ///< one per unknown
+  double sigma = 1;                     ///< standard deviation of an error: estimated, or 1 if variances are known
+  double degrees_of_freedom = 0;        ///< infinite if variances are known
+  std::vector<double> standard_errors;  ///< one per unknown
+  std::vector<double> estimates;        ///< one per unknown; none for complex numbers
+  std::vector<CoefficientTest> tests;   ///< one per unknown; none for complex numbers
 };
 
 /// How well a regression fits; NaN without degrees of freedom.
@@ -59,12 +61,13 @@ struct RegressionOptions {
 /// degrees_of_freedom  rows with nonzero weight minus the rank.
 ///
 /// sigma^2 = ||r||^2 / degrees of freedom, and the standard errors are sigma unit_errors, as in R's lm and statsmodels'
-/// OLS, WLS and GLS. They are NaN without unit_errors, and without degrees of freedom unless the unit error is 0: an
-/// unknown that does not depend on errors is exact for any variance.
+/// OLS, WLS and GLS. For complex errors e and unknowns x these estimate E|e|^2 and the roots of E|x - E x|^2. They are
+/// NaN without unit_errors, and without degrees of freedom unless the unit error is 0: an unknown that does not depend
+/// on errors is exact for any variance.
 template <class T>
-[[nodiscard]] std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<T>& unit_errors,
-                                                  const std::vector<T>& residual_norms, index_t degrees_of_freedom,
-                                                  const RegressionOptions& options = {});
+[[nodiscard]] std::vector<Regression> regressions(const HostMatrix<T>& X, const std::vector<real_t<T>>& unit_errors,
+                                                  const std::vector<real_t<T>>& residual_norms,
+                                                  index_t degrees_of_freedom, const RegressionOptions& options = {});
 
 /// Returns sigma^2 V of each regression, side by side: n x n r, from the n x n covariance V of errors of variance 1.
 /// With known variances all regressions have one covariance, V. Elements of V that are 0 stay 0 for any sigma.

@@ -282,7 +282,7 @@ ConstrainedLeastSquares<T> lse(Graph& g, const TileMatrix<T>& A, const TileMatri
                                const HostMatrix<T>& D, const OlsOptions& options) {
   require_shapes(A.n(), B.n(), C, D);
   detail::require_conforming("lse", A, B);
-  if (ols_method(options.method, {A.m(), A.n()}, B.n(), is_complex<T>) == OlsMethod::tiles && g.runtime().gpus() > 0 &&
+  if (ols_method<T>(options.method, {A.m(), A.n()}, B.n()) == OlsMethod::tiles && g.runtime().gpus() > 0 &&
       A.m() >= A.n() && A.n() > 0) {
     const double rcond = detail::default_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());
     const QrFactorization<T> factors = qr(g, A, options.qr);

@@ -107,9 +107,10 @@ std::span<const Named<OlsMethod>> ols_methods() {
   return all;
 }
 
-OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r, bool complex) {
+template <class T>
+OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r) {
   if (wanted != OlsMethod::automatic) return wanted;
-  return !complex && a.cols + r <= 32 && a.rows / 16 >= a.cols + r ? OlsMethod::tall_skinny : OlsMethod::tiles;
+  return !is_complex<T> && a.cols + r <= 32 && a.rows / 16 >= a.cols + r ? OlsMethod::tall_skinny : OlsMethod::tiles;
 }
 
 namespace {
@@ -160,7 +161,7 @@ LeastSquares<T> solve_empty(const TileMatrix<T>& B, index_t n) {
 template <class T>
 ExtendedQr<T> reduce(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
   OlsOptions settled = options;
-  settled.method = ols_method(settled.method, {A.m(), A.n()}, B.n(), is_complex<T>);
+  settled.method = ols_method<T>(settled.method, {A.m(), A.n()}, B.n());
   if (settled.method == OlsMethod::tall_skinny) {
     QrUpdater<T> updater(g.runtime(), A.n(), B.n());
     updater.append(g, A, B);
@@ -260,7 +261,7 @@ LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   OlsOptions settled = options;
   settled.rcond = detail::default_rcond<T>("ols", options, m, n);
   if (m == 0 || n == 0) return detail::solve_empty(B, n);
-  settled.method = ols_method(settled.method, {m, n}, r, is_complex<T>);
+  settled.method = ols_method<T>(settled.method, {m, n}, r);
   if (settled.method == OlsMethod::tall_skinny)
     return detail::ols_from_r(g, detail::reduce(g, A, B, settled), {m, n}, settled);
   LeastSquares<T> answer =
@@ -304,6 +305,7 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
 }
 
 #define TESELA_INSTANTIATE(T)                                                                          \
+  template OlsMethod ols_method<T>(OlsMethod, Shape, index_t);                                         \
   template Measured ols_error<T>(const NormalResidual<T>::Result&, Shape, index_t, double);            \
   template LeastSquares<T> ols(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&); \
   template LeastSquares<T> ols(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);

@@ -103,9 +103,10 @@ template <class T>
 [[nodiscard]] Measured ols_error(const typename kernels::NormalResidual<T>::Result& errors, Shape a, index_t rank,
                                  double cut);
 
-/// Returns `wanted`, or the method that `automatic` selects for an A of this shape, of real or complex numbers, and r
+/// Returns `wanted`, or the method that `automatic` selects for an A of this shape, of numbers of type T, and r
 /// right-hand sides.
-OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r, bool complex = false);
+template <class T>
+OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r);
 
 /// Returns A's tiles for a method: the tiles that ols chooses, or `wanted` if it is not 0 x 0. givens needs whole
 /// columns, or whole rows if m < n, whatever is wanted.

@@ -245,7 +245,7 @@ Regularized<T> regularized_least_squares(Graph& g, MatrixView<T> a, MatrixView<T
       has_moderate_size(of_a) && has_moderate_size(of_b))
     return finish(g, detail::reduce_here(of_a, of_b), {m, n}, means, o);
   OlsOptions reduction = o.reduction;
-  reduction.method = ols_method(reduction.method, {m, n}, b.cols);
+  reduction.method = ols_method<T>(reduction.method, {m, n}, b.cols);
   const TileShape tile = ols_tile(runtime, reduction.method, {m, n});
   ExtendedQr<T> e = detail::reduce(g, of_a.in_tiles(runtime, tile, "A"), of_b.in_tiles(runtime, tile, "B"), reduction);
   return finish(g, std::move(e), {m, n}, means, o);

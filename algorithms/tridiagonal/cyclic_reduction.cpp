@@ -116,9 +116,12 @@ void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
   }
 }
 
-template void cyclic_reduction(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                               const CyclicReductionOptions&);
-template void cyclic_reduction(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                               const CyclicReductionOptions&);
+#define TESELA_INSTANTIATE(T) \
+  template void cyclic_reduction(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const CyclicReductionOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

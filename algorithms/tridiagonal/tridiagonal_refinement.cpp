@@ -29,7 +29,8 @@ class Refinement {
         r_(alike<T>(g.runtime(), X, "r")),
         y_(alike<L>(g.runtime(), X, "y")),
         misfits_(g.runtime(), X, options.systems, options.periodic),
-        tolerance_(options.tolerance > 0 ? static_cast<T>(options.tolerance) : 4 * std::numeric_limits<T>::epsilon()),
+        tolerance_(options.tolerance > 0 ? static_cast<real_t<T>>(options.tolerance)
+                                         : 4 * std::numeric_limits<real_t<T>>::epsilon()),
         low_(misfits_.template scaled<L>(g, A)) {
     misfits_.for_each_tile(
         [&](index_t t, index_t s) { g.insert<Lacpy<T>>({}, misfits_.tile(x_, t, s), misfits_.tile(b_, t, s)); });
@@ -45,7 +46,7 @@ class Refinement {
     a.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g_.insert<ScalePowerOfTwo<T>>({exponent}, tile); });
   }
 
-  Verdict<T> judge() { return misfits_.measure(g_, a_, x_, b_, &r_, {.tolerance = tolerance_}); }
+  Verdict<real_t<T>> judge() { return misfits_.measure(g_, a_, x_, b_, &r_, {.tolerance = tolerance_}); }
   void correct() { misfits_.correct(g_, low_, r_, y_, x_, false); }
 
  private:
@@ -54,14 +55,14 @@ class Refinement {
   const TileMatrix<T> x_, b_, r_;
   const TileMatrix<L> y_;
   const TridiagonalResiduals<T> misfits_;
-  const T tolerance_;
+  const real_t<T> tolerance_;
   const Tridiagonal<L> low_;
 };
 
 template <class T, class L>
 RefinedSolve iterate(Graph& g, Refinement<T, L>& refinement, const RefinementOptions& options) {
   RefinedSolve result;
-  Verdict<T> verdict = refinement.judge();
+  Verdict<real_t<T>> verdict = refinement.judge();
   double best = std::numeric_limits<double>::infinity();
   int solves = 0;
   // The first solve is done for every residual, because it shows whether A is singular.
@@ -91,7 +92,7 @@ index_t first_not_finite(const TileMatrix<T>& X, SystemsIn systems) {
     const auto block = tile.read();
     for (index_t j = 0; j < block.cols; ++j)
       for (index_t i = 0; i < block.rows; ++i) {
-        if (std::isfinite(block(i, j))) continue;
+        if (is_finite(block(i, j))) continue;
         const index_t at = columns ? row + i + n * (column + j) : column + j + n * (row + i);
         first = first == 0 ? at + 1 : std::min(first, at + 1);
       }
@@ -129,17 +130,21 @@ template <class T>
 RefinedSolve tridiagonal_solve_refined(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                                        const RefinementOptions& options) {
   require_fit("tridiagonal_solve_refined", A, B, options.systems == SystemsIn::columns);
-  if constexpr (std::is_same_v<T, double>) {
-    if (options.mixed) return refine<double, float>(g, A, B, options);
+  if constexpr (std::is_same_v<real_t<T>, double>) {
+    if (options.mixed) return refine<T, with_parts<T, float>>(g, A, B, options);
   } else if (options.mixed) {
     throw ArgumentError("tridiagonal_solve_refined", "mixed", "A and B are in single precision");
   }
   return refine<T, T>(g, A, B, options);
 }
 
-template RefinedSolve tridiagonal_solve_refined(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                                                const RefinementOptions&);
-template RefinedSolve tridiagonal_solve_refined(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                                const RefinementOptions&);
+#define TESELA_INSTANTIATE(T)                                                                          \
+  template RefinedSolve tridiagonal_solve_refined(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
+                                                  const RefinementOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

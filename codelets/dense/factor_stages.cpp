@@ -9,7 +9,7 @@ template <class T>
 double FactorStages<T>::flops(const Args& args, Shape a, Shape) {
   const auto n = static_cast<double>(a.cols);
   const double stages = static_cast<double>(args.end - args.first) / std::max(2 * n - 1, 1.0);
-  return n * n * n * (args.symmetric ? 1.0 : 2.0) / 3 * stages;  // counts all stages as equal
+  return flops_each<T> * n * n * n * (args.symmetric ? 1.0 : 2.0) / 3 * stages;  // counts all stages as equal
 }
 
 template <class T>
@@ -20,11 +20,11 @@ void FactorStages<T>::cpu(const Args& args, InOut<T> a, InOut<double> stop) {
     for (index_t q = 0; q < entries.count; ++q) {
       const index_t i = entries.row + q * entries.row_step, j = entries.column + q * entries.column_step;
       T sum = a(i, j);
-      for (index_t k = 0; k < std::min(i, j); ++k) sum -= (args.symmetric ? a(k, i) : a(i, k)) * a(k, j);
-      if (i == j && (args.symmetric ? !(sum > 0) : sum == 0 || !std::isfinite(sum)))
+      for (index_t k = 0; k < std::min(i, j); ++k) sum -= times(args.symmetric ? conj(a(k, i)) : a(i, k), a(k, j));
+      if (i == j && (args.symmetric ? !(real_part(sum) > 0) : sum == T(0) || !is_finite(sum)))
         stop(0, 0) = static_cast<double>(i + 1);
       else if (args.symmetric)
-        sum = i == j ? std::sqrt(sum) : sum / a(i, i);
+        sum = i == j ? T(std::sqrt(real_part(sum))) : sum / real_part(a(i, i));
       else if (i > j)
         sum /= a(j, j);
       a(i, j) = sum;
@@ -34,5 +34,7 @@ void FactorStages<T>::cpu(const Args& args, InOut<T> a, InOut<double> stop) {
 
 template struct FactorStages<float>;
 template struct FactorStages<double>;
+template struct FactorStages<std::complex<float>>;
+template struct FactorStages<std::complex<double>>;
 
 }  // namespace tesela::kernels

@@ -2,6 +2,7 @@
 
 #include <tesela/runtime/codelet.hpp>
 #include <tesela/runtime/host_device.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 namespace tesela::kernels {
@@ -22,16 +23,18 @@ TESELA_BOTH inline StageEntries stage_entries(bool symmetric, index_t n, index_t
 }
 
 /// Computes stages first … end - 1 (counted from 1) of the wavefront of a factorization of the whole n x n matrix A.
+/// Only cores compute with complex numbers.
 ///
 /// stop     1 x 1; becomes the position, counted from 1, of a pivot that is zero or not finite (Cholesky: the order of
 ///          the leading minor that is not positive). The later stages then do nothing.
 /// Method   Each entry belongs to one stage, which computes its final value as one sum. LU without pivoting (unit L
-///          below U's diagonal): entry (i, j) belongs to stage i + j - 1. Cholesky (A = R^T R; only the upper triangle
+///          below U's diagonal): entry (i, j) belongs to stage i + j - 1. Cholesky (A = R^H R; only the upper triangle
 ///          is read and written): diagonal entries belong to stage 2i - 1, others to stage 2 min(i, j).
 template <class T>
 struct FactorStages {
   static constexpr auto name = "factor_stages";
   static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     bool symmetric = false;  ///< Cholesky
     index_t first = 1, end = 1;

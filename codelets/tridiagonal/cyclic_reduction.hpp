@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <span>
 
@@ -8,7 +9,8 @@ namespace tesela::kernels {
 
 // Cyclic reduction of a tile of m rows. Level 0 has all rows. A step adds to every odd row (counted from 0) multiples
 // of its two neighbours that eliminate their unknowns; these rows form the next level, so level l has floor(m / 2^l)
-// rows. A tile's last row lacks its neighbour in the next tile; CrJoin adds its contribution.
+// rows. A tile's last row lacks its neighbour in the next tile; CrJoin adds its contribution. Cores reduce complex
+// numbers, too.
 
 /// Storage of the rows of a level.
 enum class Reduction : std::uint8_t {
@@ -47,6 +49,7 @@ template <class T>
 struct CrReduce {
   static constexpr auto name = "cr_reduce";
   static constexpr std::uint32_t color = 0x4c72b0;
+  static constexpr bool cores_only = is_complex<T>;
   using Args = CrArgs;
   static double flops(const Args&, std::span<const Shape> tiles) {
     return static_cast<double>(tiles[3].rows) * (8 + 4 * static_cast<double>(tiles[3].cols));
@@ -62,6 +65,7 @@ template <class T>
 struct CrJoin {
   static constexpr auto name = "cr_join";
   static constexpr std::uint32_t color = 0xdd8452;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     int levels = 0;         ///< number of reductions
     index_t n = 0, mb = 0;  ///< rows of the whole system, and of its tiles except the last
@@ -77,6 +81,7 @@ template <class T>
 struct CrSubstitute {
   static constexpr auto name = "cr_substitute";
   static constexpr std::uint32_t color = 0x55a868;
+  static constexpr bool cores_only = is_complex<T>;
   using Args = CrArgs;
   static double flops(const Args&, std::span<const Shape> tiles) {
     return static_cast<double>(tiles[4].rows) * 5 * static_cast<double>(tiles[4].cols);

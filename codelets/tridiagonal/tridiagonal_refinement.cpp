@@ -79,9 +79,13 @@ TESELA_INSTANTIATE(double)
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
-template struct TridiagonalConvert<double, float>;
-template struct TridiagonalDemote<double, float>;
-template struct TridiagonalCorrect<double, float>;
+#define TESELA_INSTANTIATE_MIXED(T, L)      \
+  template struct TridiagonalConvert<T, L>; \
+  template struct TridiagonalDemote<T, L>;  \
+  template struct TridiagonalCorrect<T, L>;
+TESELA_INSTANTIATE_MIXED(double, float)
+TESELA_INSTANTIATE_MIXED(std::complex<double>, std::complex<float>)
+#undef TESELA_INSTANTIATE_MIXED
 template struct TridiagonalEvaluate<float>;
 template struct TridiagonalEvaluate<double>;
 

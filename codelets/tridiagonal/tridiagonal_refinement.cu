@@ -179,9 +179,13 @@ TESELA_INSTANTIATE(double)
 TESELA_INSTANTIATE(std::complex<float>)
 TESELA_INSTANTIATE(std::complex<double>)
 #undef TESELA_INSTANTIATE
-template decltype(TridiagonalConvert<double, float>::cuda) TridiagonalConvert<double, float>::cuda;
-template decltype(TridiagonalDemote<double, float>::cuda) TridiagonalDemote<double, float>::cuda;
-template decltype(TridiagonalCorrect<double, float>::cuda) TridiagonalCorrect<double, float>::cuda;
+#define TESELA_INSTANTIATE_MIXED(T, L)                                              \
+  template decltype(TridiagonalConvert<T, L>::cuda) TridiagonalConvert<T, L>::cuda; \
+  template decltype(TridiagonalDemote<T, L>::cuda) TridiagonalDemote<T, L>::cuda;   \
+  template decltype(TridiagonalCorrect<T, L>::cuda) TridiagonalCorrect<T, L>::cuda;
+TESELA_INSTANTIATE_MIXED(double, float)
+TESELA_INSTANTIATE_MIXED(std::complex<double>, std::complex<float>)
+#undef TESELA_INSTANTIATE_MIXED
 template decltype(TridiagonalEvaluate<float>::cuda) TridiagonalEvaluate<float>::cuda;
 template decltype(TridiagonalEvaluate<double>::cuda) TridiagonalEvaluate<double>::cuda;
 

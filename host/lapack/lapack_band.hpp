@@ -1,10 +1,11 @@
 #pragma once
 
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
 namespace tesela::lapack {
 
-// LAPACK on band matrices in host memory. T is float or double.
+// LAPACK on band matrices in host memory. T is float, double or a complex type.
 
 /// Factors P A = L U in place (LAPACK gbtrf), A n x n with kl diagonals below and ku above the main one.
 ///
@@ -21,9 +22,10 @@ void gbtrs(Op op, index_t n, index_t kl, index_t ku, index_t r, const T* ab, ind
 
 /// Returns an estimate of the reciprocal of A's 1-norm condition number, from the result of gbtrf and ||A||_1.
 template <class T>
-double gbcon(index_t n, index_t kl, index_t ku, const T* ab, index_t ldab, const int* swaps, T norm);
+double gbcon(index_t n, index_t kl, index_t ku, const T* ab, index_t ldab, const int* swaps, real_t<T> norm);
 
-/// Factors A = R^T R in place (LAPACK pbtrf), A symmetric positive definite with kd diagonals above the main one.
+/// Factors A = R^H R in place (LAPACK pbtrf), A symmetric or Hermitian positive definite with kd diagonals above the
+/// main one.
 ///
 /// ab       element (i, j) of the upper triangle in row kd + i - j of column j.
 /// Returns  LAPACK's info: k if the leading minor of order k is not positive.
@@ -36,6 +38,6 @@ void pbtrs(index_t n, index_t kd, index_t r, const T* ab, index_t ldab, T* b, in
 
 /// Returns an estimate of the reciprocal of A's 1-norm condition number, from the result of pbtrf and ||A||_1.
 template <class T>
-double pbcon(index_t n, index_t kd, const T* ab, index_t ldab, T norm);
+double pbcon(index_t n, index_t kd, const T* ab, index_t ldab, real_t<T> norm);
 
 }  // namespace tesela::lapack

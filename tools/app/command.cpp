@@ -44,10 +44,11 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
   std::vector<std::string> precisions{"s", "d"};
   if (taken.mixed) precisions.emplace_back("mixed");
   if (taken.complex) precisions.insert(precisions.end(), {"c", "z"});
+  if (taken.mixed && taken.complex) precisions.emplace_back("mixed-z");
   if (taken.precision)
     app.add_option("-p,--precision", precision,
                    taken.mixed && taken.complex
-                       ? "s (single), d (double), mixed (single, refined to double), or complex: c (single), z (double)"
+                       ? "s (single), d (double), mixed (single, refined to double), or complex: c, z, mixed-z"
                    : taken.mixed   ? "s (single), d (double) or mixed (single, refined to double)"
                    : taken.complex ? "s (single), d (double), or complex: c (single), z (double)"
                                    : "s (single) or d (double)")

@@ -34,21 +34,33 @@ std::string fit_lines(const nlohmann::json& side) {
   return text;
 }
 
-std::string side_table(const nlohmann::json& side) {
+/// Returns the heads of the columns, for complex unknowns of their parts and standard errors alone.
+std::string heads(const nlohmann::json& side) {
+  if (!side.contains("statistic"))
+    return fmt::format("{:>14} {:>14} {:>14}\n", "real part", "imaginary part", "std error");
   const std::string level = fmt::format("{:.4g} %", 100 * side["level"].get<double>());
+  return fmt::format("{:>14} {:>14} {:>10} {:>10} {:>14} {:>14}\n", "estimate", "std error",
+                     side["statistic"].get<std::string>(), "p", level + " from", "to");
+}
+
+/// Returns the columns of an unknown.
+std::string columns(const nlohmann::json& u) {
+  const std::string error = number(u["std_error"], 7);
+  if (const auto& x = u["estimate"]; x.is_array())
+    return fmt::format("{:>14} {:>14} {:>14}\n", number(x[0], 7), number(x[1], 7), error);
+  return fmt::format("{:>14} {:>14} {:>10} {:>10} {:>14} {:>14}\n", number(u["estimate"], 7), error,
+                     number(u["statistic"], 4), number(u["p"], 3), number(u["low"], 7), number(u["high"], 7));
+}
+
+std::string side_table(const nlohmann::json& side) {
   const auto& unknowns = side["coefficients"];
   const std::size_t shown = std::min(unknowns.size(), most_unknowns);
   std::size_t width = 10;
   for (std::size_t j = 0; j < shown; ++j) width = std::max(width, unknown(side, j).size());
   const std::string head = side.contains("dependent") ? side["dependent"].get<std::string>() + " ~" : "unknown";
-  std::string text = fmt::format("{:<{}} {:>14} {:>14} {:>10} {:>10} {:>14} {:>14}\n", head, width, "estimate",
-                                 "std error", side["statistic"].get<std::string>(), "p", level + " from", "to");
-  for (std::size_t j = 0; j < shown; ++j) {
-    const auto& u = unknowns[j];
-    text += fmt::format("{:<{}} {:>14} {:>14} {:>10} {:>10} {:>14} {:>14}\n", unknown(side, j), width,
-                        number(u["estimate"], 7), number(u["std_error"], 7), number(u["statistic"], 4),
-                        number(u["p"], 3), number(u["low"], 7), number(u["high"], 7));
-  }
+  std::string text = fmt::format("{:<{}} {}", head, width, heads(side));
+  for (std::size_t j = 0; j < shown; ++j)
+    text += fmt::format("{:<{}} {}", unknown(side, j), width, columns(unknowns[j]));
   if (unknowns.size() > shown) text += fmt::format("... and {} more (--json)\n", unknowns.size() - shown);
   return text + fit_lines(side);
 }

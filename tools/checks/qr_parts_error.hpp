@@ -38,15 +38,14 @@ class QrPartsSample {
   std::uint64_t seed_;
   int scale_ = 0;  // R X was divided by 2^scale_
   bool finite_ = true;
-  std::vector<double> rx_;  // R X, min(m, n) rows
+  std::vector<with_parts<T, double>> rx_;  // R X, min(m, n) rows
 };
 
 /// Returns column_ends() of the whole matrix, on all ranks.
 template <class T>
 std::vector<index_t> column_ends(const Runtime& runtime, const HostMatrix<T>& local, const BlockCyclic& part);
 
-/// Flips signs of R's rows, in the upper trapezoid of the factors, so that its diagonal is positive, and of Q's columns
-/// accordingly.
+/// make_diagonal_positive() for R in the upper trapezoid of the factors, and Q.
 template <class T>
 void make_diagonal_positive(const Runtime& runtime, HostMatrix<T>& factors, const BlockCyclic& part, HostMatrix<T>& q,
                             const BlockCyclic& q_part);

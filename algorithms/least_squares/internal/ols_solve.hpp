@@ -19,7 +19,7 @@ namespace tesela::detail {
 /// Calls solve(graph, A, B, options) for a and b in the tiles of the method for their shapes.
 template <class T, class F>
 auto solve_in_tiles(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, OlsOptions options, const F& solve) {
-  options.method = ols_method(options.method, a.shape(), b.cols, is_complex<T>);
+  options.method = ols_method<T>(options.method, a.shape(), b.cols);
   const TileShape tile = ols_tile(runtime, options.method, a.shape());
   const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, tile, "B");
   Graph g(runtime);

@@ -166,7 +166,7 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMa
   if (d.counted == 0) return all_rows_ignored<T>(m, n, r);
   if (n == 0) return no_unknowns(B, d);
   OlsOptions settled = options;
-  settled.method = ols_method(settled.method, {m, n}, r, is_complex<T>);
+  settled.method = ols_method<T>(settled.method, {m, n}, r);
   if constexpr (!is_complex<T>)
     if (settled.method == OlsMethod::tall_skinny) {
       const auto D = TileMatrix<T>::map(g.runtime(), d.factors.data(), m, d.classes(), d.factors.ld(),
@@ -203,7 +203,7 @@ std::optional<LeastSquares<T>> solve_one_weight_class(Graph& g, const TileMatrix
   const index_t m = A.m(), n = A.n(), r = B.n();
   if (m == 0 || n == 0) return std::nullopt;
   OlsOptions settled = options;
-  settled.method = ols_method(settled.method, {m, n}, r, is_complex<T>);
+  settled.method = ols_method<T>(settled.method, {m, n}, r);
   constexpr index_t parts = 128;  // parts of a tile, which a GPU examines in parallel
   const TileMatrix<real_t<T>> D(g.runtime(), m, 1, weights.tile_shape(), "D");
   const TileMatrix<double> ranges(g.runtime(), 3 * D.mt(), parts, {3, parts}, "ranges");

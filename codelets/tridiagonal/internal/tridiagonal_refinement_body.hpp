@@ -19,6 +19,15 @@ TESELA_BOTH inline real_t<T> absolute(T x) {
     return std::fabs(x);
 }
 
+/// Returns x in the precision of L.
+template <class L, class T>
+TESELA_BOTH inline L in_precision_of(T x) {
+  if constexpr (is_complex<T>)
+    return L(static_cast<real_t<L>>(x.real()), static_cast<real_t<L>>(x.imag()));
+  else
+    return static_cast<L>(x);
+}
+
 template <class T>
 TESELA_BOTH inline real_t<T> power_for_row(T dl, T d, T du) {
   const real_t<T> size = larger(absolute(dl), larger(absolute(d), absolute(du)));
@@ -46,9 +55,9 @@ struct ConvertRow {
   TESELA_BOTH void operator()(index_t e, index_t s) const {
     const T below = e > 0 || before ? dl(e, s) : T(0), above = e < last || behind ? du(e, s) : T(0), mid = d(e, s);
     const real_t<T> power = power_for_row(below, mid, above);
-    to_dl(e, s) = static_cast<L>(below * power);
-    to_d(e, s) = static_cast<L>(mid * power);
-    to_du(e, s) = static_cast<L>(above * power);
+    to_dl(e, s) = in_precision_of<L>(below * power);
+    to_d(e, s) = in_precision_of<L>(mid * power);
+    to_du(e, s) = in_precision_of<L>(above * power);
   }
 };
 
@@ -129,7 +138,7 @@ struct DemoteElement {
   SystemView<L> y;
   TESELA_BOTH void operator()(index_t e, index_t s) const {
     const real_t<T> factor = whole[s * next].correction;
-    y(e, s) = factor == 0 ? L(0) : static_cast<L>(r(e, s) * factor);
+    y(e, s) = factor == 0 ? L(0) : in_precision_of<L>(r(e, s) * factor);
   }
 };
 
@@ -141,7 +150,7 @@ struct CorrectElement {
   SystemView<T> x;
   TESELA_BOTH void operator()(index_t e, index_t s) const {
     const real_t<T> factor = whole[s * next].correction;
-    if (factor != 0) x(e, s) += static_cast<T>(y(e, s)) / factor;
+    if (factor != 0) x(e, s) += in_precision_of<T>(y(e, s)) / factor;
   }
 };
 

@@ -35,13 +35,13 @@ def judge(routine: str, solved: tuple[Array, int, int, str]) -> Array:
 
 
 def stored(ab: Array, lower: bool, name: str = "ab") -> Array:
-    """Returns the upper band form with zeros in the places that are not read."""
+    """Returns the upper band form, of the adjoint of a lower triangle, with zeros in the places that are not read."""
     if ab.ndim != 2:
         raise ValueError(f"{name} has {ab.ndim} dimensions, not 2")
     rows, n = ab.shape
     upper = np.zeros_like(ab)
     for k in range(min(rows, n)):  # diagonal k
-        upper[rows - 1 - k, k:] = ab[k, : n - k] if lower else ab[rows - 1 - k, k:]
+        upper[rows - 1 - k, k:] = ab[k, : n - k].conj() if lower else ab[rows - 1 - k, k:]
     return finite(upper, name)
 
 
@@ -73,7 +73,7 @@ def solve_banded(l_and_u: tuple[int, int], ab: ArrayLike, b: ArrayLike, overwrit
     >>> tesela.solve_banded((1, 0), np.array([[2., 2.], [1., 0.]]), np.array([2., 3.]))
     array([1., 1.])
     """
-    band, right = real(ab, "ab"), real(b, "b")
+    band, right = numbers(ab, "ab"), numbers(b, "b")
     below, above = (int(i) for i in l_and_u)
     if right.ndim == 0:
         raise ValueError("b must be a vector or a matrix")
@@ -95,7 +95,7 @@ def solve_banded(l_and_u: tuple[int, int], ab: ArrayLike, b: ArrayLike, overwrit
 
 def solveh_banded(ab: ArrayLike, b: ArrayLike, overwrite_ab: bool = False, overwrite_b: bool = False,
                   lower: bool = False, check_finite: bool = True) -> Array:
-    """Solve a x = b for a symmetric positive definite band matrix; errors and warnings as `solve_banded`.
+    """Solve a x = b for a symmetric or Hermitian positive definite band matrix; errors and warnings as `solve_banded`.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def solveh_banded(ab: ArrayLike, b: ArrayLike, overwrite_ab: bool = False, overw
     >>> tesela.solveh_banded(np.array([[2., 2.], [1., 0.]]), np.array([3., 3.]), lower=True)
     array([1., 1.])
     """
-    band, right = real(ab, "ab"), real(b, "b")
+    band, right = numbers(ab, "ab"), numbers(b, "b")
     if band.ndim > 2 or right.ndim > 2:
         return each(lambda x, y: solveh_banded(x, y, lower=lower), (2, min(right.ndim, 2)), band, right)
     if right.ndim == 0 or band.ndim != 2 or band.shape[1] != right.shape[0]:
@@ -120,7 +120,7 @@ def solveh_banded(ab: ArrayLike, b: ArrayLike, overwrite_ab: bool = False, overw
 
 def cholesky_banded(ab: ArrayLike, overwrite_ab: bool = False, lower: bool = False,
                     check_finite: bool = True) -> Array:
-    """The Cholesky factor of a symmetric positive definite band matrix, stored as ab.
+    """The Cholesky factor of a symmetric or Hermitian positive definite band matrix, stored as ab.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def cholesky_banded(ab: ArrayLike, overwrite_ab: bool = False, lower: bool = Fal
     array([[2., 2.],
            [1., 0.]])
     """
-    band = real(ab, "ab")
+    band = numbers(ab, "ab")
     if band.ndim > 2:
         return each(lambda x: cholesky_banded(x, lower=lower), (2,), band)
     factor: Array
@@ -142,7 +142,7 @@ def cholesky_banded(ab: ArrayLike, overwrite_ab: bool = False, lower: bool = Fal
     rows, n = factor.shape
     result = np.zeros_like(factor)
     for k in range(min(rows, n)):
-        result[k, : n - k] = factor[rows - 1 - k, k:]
+        result[k, : n - k] = factor[rows - 1 - k, k:].conj()
     return result
 
 
@@ -150,7 +150,7 @@ def cho_solve_banded(cb_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwri
                      check_finite: bool = True) -> Array:
     """Solve a x = b by the factor of `cholesky_banded` and its `lower`."""
     cb, lower = cb_and_lower
-    band, right = real(cb, "cb"), real(b, "b")
+    band, right = numbers(cb, "cb"), numbers(b, "b")
     if band.ndim > 2 or right.ndim > 2:
         return each(lambda x, y: cho_solve_banded((x, lower), y), (2, min(right.ndim, 2)), band, right)
     if right.ndim == 0 or band.shape[-1] != right.shape[0]:

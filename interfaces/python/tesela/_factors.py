@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _tesela
-from ._arrays import Array, each, fail, finite, foreign, matrix, numbers, plain, real, warn
+from ._arrays import Array, each, fail, finite, foreign, matrix, numbers, plain, warn
 
 __all__ = ["cho_factor", "cho_solve", "cholesky", "lu", "lu_factor", "lu_solve", "qr", "qr_multiply",
            "solve_triangular"]
@@ -58,18 +58,18 @@ def cho_factor(a: ArrayLike, lower: bool = False, overwrite_a: bool = False,
     >>> tesela.cho_solve(factor, np.array([6., 7.]))
     array([1., 1.])
     """
-    return cholesky(matrix(a, "a"), lower, overwrite_a), bool(lower)
+    return cholesky(matrix(a, "a", convert=numbers), lower, overwrite_a), bool(lower)
 
 
 def cho_solve(c_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwrite_b: bool = False,
               check_finite: bool = True) -> Array:
     """Solve a x = b by the factor of `cho_factor`."""
     c, lower = c_and_lower
-    factor, right = matrix(c, "c"), real(b, "b")
+    factor, right = matrix(c, "c", convert=numbers), numbers(b, "b")
 
     def solve(c: Array, b: Array) -> Array:
-        first = solve_triangular(c, b, trans=0 if lower else 1, lower=lower)
-        return solve_triangular(c, first, trans=1 if lower else 0, lower=lower)
+        first = solve_triangular(c, b, trans=0 if lower else 2, lower=lower)
+        return solve_triangular(c, first, trans=2 if lower else 0, lower=lower)
 
     require_rows(factor, right)
     return each(solve, (2, min(right.ndim, 2)), factor, right)
@@ -84,7 +84,7 @@ def require_rows(a: Array, b: Array) -> None:
 
 def solve_triangular(a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bool = False,
                      unit_diagonal: bool = False, overwrite_b: bool = False, check_finite: bool = True) -> Array:
-    """Solve a x = b, or a' x = b, for a triangular matrix.
+    """Solve a x = b, or a.T x = b or a.conj().T x = b, for a triangular matrix.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def solve_triangular(a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bo
         Only one triangle is read.
     b : (n,) or (..., n, k) array
     trans : {0, 1, 2, 'N', 'T', 'C'}
-        0 or 'N' for a, the others for its transpose.
+        0 or 'N' for a, 1 or 'T' for its transpose, the others for its adjoint.
     lower : bool
         Whether the lower triangle is read, or the upper.
     unit_diagonal : bool
@@ -114,9 +114,11 @@ def solve_triangular(a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bo
     transposed = (trans in (1, 2, "T", "C")) != bool(lower)
 
     def solve(a: Array, b: Array) -> Array:
+        if trans in (2, "C"):
+            a = a.conj()
         return _tesela._solve_upper(upper_part(a, lower, unit_diagonal), finite(b, "b"), transposed)
 
-    given, right = matrix(a, "a"), real(b, "b")
+    given, right = matrix(a, "a", convert=numbers), numbers(b, "b")
     require_rows(given, right)
     return each(solve, (2, min(right.ndim, 2)), given, right)
 
@@ -174,9 +176,9 @@ def lu(a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_f
         places[rows] = np.arange(m)
         if permute_l:
             return lower[places], upper
-        return (places if p_indices else np.eye(m, dtype=a.dtype)[:, rows].copy()), lower, upper
+        return (places if p_indices else np.eye(m, dtype=a.real.dtype)[:, rows].copy()), lower, upper
 
-    result: tuple[Array, ...] = each(factor, (2,), matrix(a, "a", square=False))
+    result: tuple[Array, ...] = each(factor, (2,), matrix(a, "a", square=False, convert=numbers))
     return result
 
 
@@ -202,7 +204,7 @@ def lu_factor(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
             warn(f"lu_factor: a is singular: u[{zero}, {zero}] is zero")
         return factors, exchanges(rows)[: min(a.shape)]
 
-    result: tuple[Array, Array] = each(factor, (2,), matrix(a, "a", square=False))
+    result: tuple[Array, Array] = each(factor, (2,), matrix(a, "a", square=False, convert=numbers))
     return result
 
 
@@ -229,7 +231,7 @@ def order_of(exchanged: Array, m: int) -> Array:
 
 def lu_solve(lu_and_piv: tuple[ArrayLike, ArrayLike], b: ArrayLike, trans: int = 0, overwrite_b: bool = False,
              check_finite: bool = True) -> Array:
-    """Solve a x = b, or a' x = b for trans=1 or 2, by the factors of `lu_factor`.
+    """Solve a x = b, a.T x = b for trans=1, or a.conj().T x = b for trans=2, by the factors of `lu_factor`.
 
     Examples
     --------
@@ -238,7 +240,8 @@ def lu_solve(lu_and_piv: tuple[ArrayLike, ArrayLike], b: ArrayLike, trans: int =
     >>> tesela.lu_solve(factors, np.array([3., 8.]))
     array([1., 1.])
     """
-    factors, piv, right = matrix(lu_and_piv[0], "lu"), np.asarray(lu_and_piv[1]), real(b, "b")
+    factors, piv = matrix(lu_and_piv[0], "lu", convert=numbers), np.asarray(lu_and_piv[1])
+    right = numbers(b, "b")
     if trans not in (0, 1, 2):
         raise ValueError("trans must be 0, 1 or 2")
     require_rows(factors, right)
@@ -247,7 +250,7 @@ def lu_solve(lu_and_piv: tuple[ArrayLike, ArrayLike], b: ArrayLike, trans: int =
         rows = order_of(piv, len(f))
         if not trans:
             return solve_triangular(f, solve_triangular(f, b[rows], lower=True, unit_diagonal=True))
-        x = solve_triangular(f, solve_triangular(f, b, trans=1), trans=1, lower=True, unit_diagonal=True)
+        x = solve_triangular(f, solve_triangular(f, b, trans=trans), trans=trans, lower=True, unit_diagonal=True)
         result = np.empty_like(x)
         result[rows] = x
         return result
@@ -336,7 +339,7 @@ def qr_multiply(a: ArrayLike, c: ArrayLike, mode: str = "right", pivoting: bool 
     pivoting : bool
         As in `qr`.
     conjugate : bool
-        No effect for real numbers.
+        Multiply by q's conjugate instead.
 
     Returns
     -------
@@ -352,10 +355,12 @@ def qr_multiply(a: ArrayLike, c: ArrayLike, mode: str = "right", pivoting: bool 
     """
     if mode not in ("left", "right"):
         raise ValueError("mode must be 'left' or 'right'")
-    given, by = real(a, "a"), real(c, "c")
+    given, by = numbers(a, "a"), numbers(c, "c")
     if given.ndim > 2 or by.ndim > 2:
-        dimensions = (2, min(by.ndim, 2))
-        result: tuple[Array, ...] = each(lambda x, y: qr_multiply(x, y, mode, pivoting), dimensions, given, by)
+        def item(x: Array, y: Array) -> tuple[Array, ...]:
+            return qr_multiply(x, y, mode, pivoting, conjugate)
+
+        result: tuple[Array, ...] = each(item, (2, min(by.ndim, 2)), given, by)
         return result
     given = np.atleast_2d(given)
     vector = by.ndim < 2
@@ -373,6 +378,9 @@ def qr_multiply(a: ArrayLike, c: ArrayLike, mode: str = "right", pivoting: bool 
         given, pivots = given[:, p], (p,)
     if mode == "left":
         by = np.concatenate([by, np.zeros((m - k, by.shape[1]), by.dtype)])
-    product, r = _tesela._qr_apply(given, finite(by, "c"), mode == "right", False)
+    finite(by, "c")
+    product, r = _tesela._qr_apply(given, by.conj() if conjugate else by, mode == "right")
     product = product[:, :k] if mode == "right" else product
+    if conjugate:
+        product = product.conj()
     return (product.ravel() if vector else product, np.triu(r[: min(given.shape)]), *pivots)

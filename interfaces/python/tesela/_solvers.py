@@ -15,7 +15,7 @@ __all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul", "matmul_toeplitz", 
 STRUCTURES = {
     None: "general", "gen": "general", "general": "general",
     "pos": "positive definite", "positive definite": "positive definite",
-    "sym": "symmetric", "symmetric": "symmetric", "her": "symmetric", "hermitian": "symmetric",
+    "sym": "symmetric", "symmetric": "symmetric", "her": "hermitian", "hermitian": "hermitian",
     "diagonal": "diagonal", "tridiagonal": "tridiagonal", "banded": "banded",
     "upper triangular": "upper triangular", "lower triangular": "lower triangular",
 }
@@ -41,8 +41,8 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
         Without effect: values that are not finite are an error.
     assume_a : {None, 'gen', 'pos', 'sym', 'her', 'diagonal', 'tridiagonal', 'banded', 'upper triangular', \
 'lower triangular'}
-        'pos': symmetric or Hermitian positive definite; 'sym' and 'her': symmetric, one triangle is read; or SciPy's
-        long names. None is 'gen'. Complex numbers need 'gen' or 'pos'.
+        'pos': symmetric or Hermitian positive definite; 'sym' and 'her': symmetric and Hermitian, one triangle is read;
+        or SciPy's long names. None is 'gen'.
     transposed : bool
         Solve a.T x = b instead, without a conjugate. Complex numbers need False: give a.T or a.conj().T as a.
 
@@ -83,9 +83,9 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
 
 def finite_part(a: Array, structure: str, lower: bool) -> None:
     """Throws LinAlgError if an element of a that `solve` reads is NaN or infinite."""
-    if structure in ("positive definite", "symmetric"):
+    if structure in ("positive definite", "symmetric", "hermitian"):
         a = np.tril(a) if lower else np.triu(a)
-    if structure in ("general", "banded", "positive definite", "symmetric"):  # the other structures check their own data
+    if structure in ("general", "banded", "positive definite", "symmetric", "hermitian"):  # others check their own data
         finite(a, "a")
 
 
@@ -99,9 +99,8 @@ def solve_all(a: ArrayLike, b: ArrayLike, structure: str, lower: bool, overwrite
     if direct and structure == "positive definite" and hasattr(a, "T") and not conjugated:
         return _tesela.solve(upper(a) if lower else a, b, assume_a="pos", overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     given, right = numbers(a, "a"), numbers(b, "b")
-    if "c" in (given.dtype.kind, right.dtype.kind) and (transposed or
-                                                        structure not in ("general", "positive definite")):
-        raise TypeError("solve: complex numbers need assume_a='gen' or 'pos', and transposed=False")
+    if transposed and "c" in (given.dtype.kind, right.dtype.kind):
+        raise TypeError("solve: complex numbers need transposed=False")
     if given.size == 1 and given.ndim in (0, 2) and right.ndim < 2 or given.ndim == 0:
         return by_number(given, right)
     given = matrix(given, "a", convert=numbers)
@@ -137,10 +136,10 @@ def solve_one(a: Array, b: Array, structure: str, lower: bool, overwrite_a: bool
     if structure == "positive definite":
         return _tesela.solve(upper(a) if lower else a, b, assume_a="pos", overwrite_a=overwrite_a,
                              overwrite_b=overwrite_b)
-    if structure == "symmetric":
+    if structure in ("symmetric", "hermitian"):
         triangle = np.tril(a) if lower else np.triu(a)
-        whole = triangle + triangle.T
-        np.fill_diagonal(whole, np.diagonal(a))
+        whole = triangle + (triangle.conj().T if structure == "hermitian" else triangle.T)
+        np.fill_diagonal(whole, np.diagonal(a).real if structure == "hermitian" else np.diagonal(a))
         return _tesela.solve(whole, b, overwrite_a=True, overwrite_b=overwrite_b)
     if structure == "diagonal":
         return by_diagonal(finite(np.diagonal(a), "a"), finite(b, "b"))
@@ -235,13 +234,15 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
 
     def parts(a: Array) -> tuple[Any, Any]:
         diagonal, sign = pivots(a)
+        size = abs(diagonal)
         with np.errstate(divide="ignore"):
-            return np.prod(np.sign(diagonal), initial=sign), np.log(abs(diagonal)).sum()
+            return np.prod(diagonal / np.where(size == 0, 1, size), initial=sign), np.log(size).sum()
 
-    given = matrix(a, "a")
+    given = matrix(a, "a", convert=numbers)
     sign, logarithm = each(parts, (2,), given)
+    size = given.real.dtype
     return SlogdetResult(given.dtype.type(sign) if given.ndim == 2 else sign.astype(given.dtype),
-                         given.dtype.type(logarithm) if given.ndim == 2 else logarithm.astype(given.dtype))
+                         size.type(logarithm) if given.ndim == 2 else logarithm.astype(size))
 
 
 def pivots(a: Array) -> tuple[Array, int]:
@@ -264,11 +265,11 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
     def one(a: Array) -> Any:
         diagonal, sign = pivots(a)
         with np.errstate(over="ignore", under="ignore"):
-            return np.prod(diagonal, dtype=np.float64) * sign
+            return np.prod(diagonal, dtype=np.result_type(diagonal, np.float64)) * sign
 
-    given = matrix(a, "a")
+    given = matrix(a, "a", convert=numbers)
     value = each(one, (2,), given)
-    return np.float64(value) if given.ndim == 2 else np.asarray(value)
+    return np.result_type(given, np.float64).type(value) if given.ndim == 2 else np.asarray(value)
 
 
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None, overwrite_a: bool = False, overwrite_b: bool = False,

@@ -125,6 +125,6 @@ TEMPLATE_TEST_CASE("one pass over tall matrices agrees with gelsd", "", float, d
 }
 
 TEST_CASE("the automatic method of complex problems is tiles") {
-  CHECK(ols_method(OlsMethod::automatic, {1000, 2}, 1) == OlsMethod::tall_skinny);
-  CHECK(ols_method(OlsMethod::automatic, {1000, 2}, 1, true) == OlsMethod::tiles);
+  CHECK(ols_method<double>(OlsMethod::automatic, {1000, 2}, 1) == OlsMethod::tall_skinny);
+  CHECK(ols_method<std::complex<double>>(OlsMethod::automatic, {1000, 2}, 1) == OlsMethod::tiles);
 }

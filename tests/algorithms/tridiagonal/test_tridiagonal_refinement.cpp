@@ -1,3 +1,4 @@
+#include "tests/support/padded.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/tridiagonal.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
@@ -8,6 +9,7 @@
 
 using namespace tesela;
 using namespace tesela::kernels;
+using test::nan_of;
 using test::place;
 using test::shape_of;
 using test::tile_of;
@@ -16,8 +18,30 @@ namespace {
 
 enum class Kind { dominant, zero_diagonal, scaled_rows, near_singular };
 
+/// Draws numbers with parts in [-1, 1).
 template <class T>
-constexpr T nan_of = std::numeric_limits<T>::quiet_NaN();
+class Numbers {
+ public:
+  explicit Numbers(index_t seed) : random_(static_cast<std::uint64_t>(seed)) {}
+  double part() { return uniform_(random_); }
+  with_parts<T, double> number() {
+    if constexpr (is_complex<T>) {
+      const double re = part();
+      return {re, part()};
+    } else {
+      return part();
+    }
+  }
+  /// Returns a number of magnitude 1: a sign or a phase.
+  with_parts<T, double> phase() {
+    const auto x = number();
+    return x / std::abs(x);
+  }
+
+ private:
+  std::mt19937_64 random_;
+  std::uniform_real_distribution<double> uniform_{-1, 1};
+};
 
 /// k systems on the host, with one matrix for each or the first one for all; unused elements are NaN.
 template <class T>
@@ -32,8 +56,7 @@ struct Systems {
     const Shape a = shape_of(options, n, single ? 1 : k), all = shape_of(options, n, k);
     for (auto* m : {&dl, &d, &du}) *m = HostMatrix<T>(a.rows, a.cols);
     b = HostMatrix<T>(all.rows, all.cols);
-    std::mt19937_64 random(static_cast<std::uint64_t>(n + 1000 * k));
-    std::uniform_real_distribution<double> uniform(-1, 1);
+    Numbers<T> draw(n + 1000 * k);
     const TridiagonalGenerator<T> zero{TridiagonalKind::zero_diagonal, n, 3, options.periodic},
         singular{TridiagonalKind::near_singular, n, 3, options.periodic};
     std::vector<double> scales(static_cast<std::size_t>(n), 1);
@@ -42,17 +65,17 @@ struct Systems {
         double& scale = scales[static_cast<std::size_t>(i)];
         const auto at = place(options, i, s);
         if (s == 0 || !single) {
-          const double l = uniform(random), u = uniform(random), c = uniform(random), e = uniform(random);
-          if (kind == Kind::scaled_rows) scale = std::pow(10, (sizeof(T) == 8 ? 150 : 15) * e);
-          TridiagonalRow<T> row{static_cast<T>(scale * l), static_cast<T>(scale * std::copysign(2.2, c)),
-                                static_cast<T>(scale * u)};
+          const auto l = draw.number(), u = draw.number(), c = draw.phase();
+          const double e = draw.part(), dominant = is_complex<T> ? 3 : 2.2;
+          if (kind == Kind::scaled_rows) scale = std::pow(10, (sizeof(real_t<T>) == 8 ? 150 : 15) * e);
+          TridiagonalRow<T> row{converted<T>(scale * l), converted<T>(scale * dominant * c), converted<T>(scale * u)};
           if (kind == Kind::zero_diagonal) row = zero(i, s);
           if (kind == Kind::near_singular) row = singular(i, s);
           if (i == 0 && !options.periodic) row.dl = nan_of<T>;
           if (i == n - 1 && !options.periodic) row.du = nan_of<T>;
           dl(at.first, at.second) = row.dl, d(at.first, at.second) = row.d, du(at.first, at.second) = row.du;
         }
-        b(at.first, at.second) = static_cast<T>(scale * uniform(random));
+        b(at.first, at.second) = converted<T>(scale * draw.number());
       }
     x = HostMatrix<T>(all.rows, all.cols);
   }
@@ -82,18 +105,20 @@ struct Systems {
 
   /// Returns max_i |A x - b|_i / (||row i of A||_1 ||x||_inf + |b|_i) of system s.
   double error(index_t s) const {
+    using Wide = with_parts<T, long double>;
     long double worst = 0, largest = 0;
-    for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(static_cast<long double>(at(x, i, s))));
+    for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(converted<Wide>(at(x, i, s))));
     for (index_t i = 0; i < n; ++i) {
-      long double sum = -static_cast<long double>(at(b, i, s)), size = std::abs(sum);
+      Wide sum = -converted<Wide>(at(b, i, s));
+      long double size = std::abs(sum);
       const auto add = [&](T a, index_t j) {
-        sum += static_cast<long double>(a) * static_cast<long double>(at(x, j, s));
-        size += std::abs(static_cast<long double>(a)) * largest;
+        sum += converted<Wide>(a) * converted<Wide>(at(x, j, s));
+        size += std::abs(converted<Wide>(a)) * largest;
       };
       add(at(d, i, s), i);
       if (i > 0 || options.periodic) add(at(dl, i, s), (i + n - 1) % n);
       if (i < n - 1 || options.periodic) add(at(du, i, s), (i + 1) % n);
-      const long double ratio = sum == 0 ? 0 : std::abs(sum) / size;
+      const long double ratio = sum == Wide(0) ? 0 : std::abs(sum) / size;
       if (!(ratio <= worst)) worst = ratio;
     }
     return static_cast<double>(worst);
@@ -115,10 +140,11 @@ struct Systems {
       right.push_back(at(b, i, s));
     }
     REQUIRE(lapack::gtsv(n, 1, below.data(), diagonal.data(), above.data(), right.data(), n) == 0);
+    using Wide = with_parts<T, double>;
     double difference = 0, size = 0;
     for (index_t i = 0; i < n; ++i) {
-      const auto truth = static_cast<double>(right[static_cast<std::size_t>(i)]);
-      difference = std::max(difference, std::abs(static_cast<double>(at(x, i, s)) - truth));
+      const auto truth = converted<Wide>(right[static_cast<std::size_t>(i)]);
+      difference = std::max(difference, std::abs(converted<Wide>(at(x, i, s)) - truth));
       size = std::max(size, std::abs(truth));
     }
     return difference / size;
@@ -126,7 +152,7 @@ struct Systems {
 };
 
 template <class T>
-constexpr double eps = std::numeric_limits<T>::epsilon();
+constexpr double eps = std::numeric_limits<real_t<T>>::epsilon();
 
 /// 4 eps for the whole scaled system; a single row may be off by several times as much.
 template <class T>
@@ -164,8 +190,9 @@ void check_all(Runtime& runtime, bool mixed, std::initializer_list<index_t> size
 }
 
 /// Requires that mixed precision reports a failure and double precision solves the system.
+template <class T>
 void check_ill_conditioned(Runtime& runtime, index_t n, index_t mb) {
-  Systems<double> systems(n, 2, {}, Kind::near_singular);
+  Systems<T> systems(n, 2, {}, Kind::near_singular);
   const RefinedSolve single = systems.solve(runtime, {mb, 2}, {.mixed = true});
   INFO("n " << n << " iterations " << single.iterations << " backward error " << single.backward_error);
   CHECK_FALSE(single.converged);
@@ -176,7 +203,7 @@ void check_ill_conditioned(Runtime& runtime, index_t n, index_t mb) {
   const RefinedSolve full = systems.solve(runtime, {mb, 2}, {});
   INFO("full: iterations " << full.iterations << " backward error " << full.backward_error);
   CHECK(full.converged);
-  CHECK(systems.error() <= bound<double>);
+  CHECK(systems.error() <= bound<T>);
 }
 
 template <class T>
@@ -196,7 +223,8 @@ void check_breakdown(Runtime& runtime, bool mixed, index_t n, index_t mb) {
     CHECK(systems.error(2) <= bound<T>);
 
     systems.d(r, c) = d, systems.dl(r, c) = dl, systems.du(r, c) = du;
-    for (const T strange : {nan_of<T>, std::numeric_limits<T>::infinity()}) {
+    const real_t<T> infinity = std::numeric_limits<real_t<T>>::infinity();
+    for (const T strange : {nan_of<T>, T(infinity), test::number<T>(is_complex<T> ? 0 : infinity, infinity)}) {
       systems.b(r, c) = strange;
       result = systems.solve(runtime, tile_of(options, mb, 3), {.mixed = mixed});
       CHECK_FALSE(result.converged);
@@ -216,7 +244,18 @@ CORES_TEST_CASE("mixed precision reaches the accuracy of double precision", "[tr
   check_all<double>(runtime, true, {4}, {0, 70});
 }
 
-CORES_TEMPLATE_TEST_CASE("refinement in one precision converges", "[tridiagonal]", float, double) {
+CORES_TEST_CASE("mixed precision reaches the accuracy of double precision for complex numbers", "[tridiagonal]") {
+  using T = std::complex<double>;
+  check_all<T>(runtime, true, {0, 1, 2, 3, 17, 1001}, {1, 5});
+  check_all<T>(runtime, true, {9001}, {1});
+  for (const index_t mb : {300, 100}) {
+    check_ill_conditioned<T>(runtime, 300, mb);
+    for (const bool mixed : {false, true}) check_breakdown<T>(runtime, mixed, 300, mb);
+  }
+}
+
+CORES_TEMPLATE_TEST_CASE("refinement in one precision converges", "[tridiagonal]", float, double, std::complex<float>,
+                         std::complex<double>) {
   check_all<TestType>(runtime, false, {0, 1, 2, 3, 17, 256, 1001}, {1, 5});
 }
 
@@ -265,8 +304,8 @@ CORES_TEMPLATE_TEST_CASE("corrections at rounding level do no harm and end", "[t
 
 CORES_TEST_CASE("ill-conditioned systems do not converge from single precision", "[tridiagonal]") {
   for (const index_t n : {300, 1000, 5000}) {
-    check_ill_conditioned(runtime, n, n);
-    check_ill_conditioned(runtime, n, ceil_div(n, 3));
+    check_ill_conditioned<double>(runtime, n, n);
+    check_ill_conditioned<double>(runtime, n, ceil_div(n, 3));
   }
 }
 
@@ -308,7 +347,10 @@ TEST_CASE("refinement works on a GPU", "[tridiagonal][gpu]") {
     check_all<double>(runtime, true, {1, 2, 3, 17, 256, 1001, 9001}, {1, 5, 70});
     check_all<double>(runtime, false, {1, 2, 1001, 9001}, {1, 5, 70});
     check_all<float>(runtime, false, {1, 2, 1001}, {1, 5, 70});
-    check_ill_conditioned(runtime, 5000, 5000);
+    check_all<std::complex<double>>(runtime, true, {1, 2, 1001, 9001}, {1, 5, 70});
+    check_all<std::complex<float>>(runtime, false, {1, 2, 1001}, {1, 5, 70});
+    check_ill_conditioned<double>(runtime, 5000, 5000);
+    check_ill_conditioned<std::complex<double>>(runtime, 5000, 5000);
     for (const index_t n : {1, 2, 9, 300, 5000}) {
       for (const bool mixed : {false, true}) check_breakdown<double>(runtime, mixed, n, ceil_div(n, 3));
       check_breakdown<float>(runtime, false, n, n);

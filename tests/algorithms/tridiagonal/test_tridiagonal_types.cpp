@@ -253,8 +253,8 @@ TEMPLATE_TEST_CASE("units that differ by far are equilibrated", "", float, doubl
   CHECK(error_of(s, x).residual_equilibrated <= tridiagonal_equilibrated_bound<T>);
 }
 
-TEMPLATE_TEST_CASE("Thomas and gtsv solve one system in any tiles; other methods have no complex numbers", "", float,
-                   double, std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("Thomas, gtsv and cyclic reduction solve one system in any tiles", "", float, double,
+                   std::complex<float>, std::complex<double>) {
   using T = TestType;
   const Systems<T> s = systems<T>(TridiagonalKind::dominant, 500, 3, 1);
   const auto tiles = [](const HostMatrix<T>& a) {
@@ -263,18 +263,27 @@ TEMPLATE_TEST_CASE("Thomas and gtsv solve one system in any tiles; other methods
     return tiled;
   };
   const Tridiagonal<T> A{tiles(s.dl), tiles(s.d), tiles(s.du)};
-  for (const TridiagonalMethod method : {TridiagonalMethod::lapack, TridiagonalMethod::thomas}) {
+  using enum TridiagonalMethod;
+  for (const TridiagonalMethod method : {lapack, thomas, cyclic_reduction, cr_hybrid, cr_shared, cr_coalesced}) {
+    CAPTURE(name_of(tridiagonal_methods(), method));
     const TileMatrix<T> X = tiles(s.b);
     Graph g(runtime());
-    tridiagonal_solve_by(g, A, X, {.method = method});
+    tridiagonal_solve_by(g, A, X, {.method = method, .cut = 20});
     REQUIRE(g.wait().ok());
     HostMatrix<T> x(500, 3);
     X.copy_to(x.data(), x.ld());
     CHECK(error_of(s, x).residual <= tridiagonal_residual_bound<T>);
   }
+  Systems<T> singular = systems<T>(TridiagonalKind::dominant, 500, 3, 1);
+  singular.d(160, 0) = T(0);
+  for (const TridiagonalMethod method : {cyclic_reduction, cr_hybrid, cr_coalesced}) {
+    Graph g(runtime());
+    tridiagonal_solve_by(g, {tiles(s.dl), tiles(singular.d), tiles(s.du)}, tiles(s.b), {.method = method});
+    CHECK(g.wait().info == 161);
+  }
   if constexpr (is_complex<T>) {
     Graph g(runtime());
-    for (const TridiagonalMethod method : {TridiagonalMethod::cyclic_reduction, TridiagonalMethod::pcr})
+    for (const TridiagonalMethod method : {pcr, rd, cr_pcr, cr_rd})
       CHECK_THROWS_WITH(tridiagonal_solve_by(g, A, tiles(s.b), {.method = method}), ContainsSubstring("complex"));
   }
 }

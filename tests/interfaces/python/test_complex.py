@@ -261,18 +261,103 @@ def test_symmetric_inertia_counts_hermitian_matrices(dtype, lower, n):
         tesela.symmetric_inertia(a)
 
 
-REAL_ONLY = {
-    "lu": tesela.lu,
-    "inv of a symmetric matrix": lambda a: tesela.inv(a, assume_a="sym"),
-    "solve of a symmetric matrix": lambda a: tesela.solve(a, np.ones(2), assume_a="sym"),
-    "solve transposed": lambda a: tesela.solve(a, np.ones(2), transposed=True),
-}
+@TYPES
+@pytest.mark.parametrize("m, n", [(1, 1), (5, 5), (7, 4), (4, 7), (300, 300)])
+def test_lu_and_its_solutions(dtype, m, n):
+    a = random(m, n, dtype=dtype)
+    p, lower, upper = tesela.lu(a)
+    assert p.dtype == a.real.dtype
+    close(p @ lower @ upper, a, dtype)
+    if m == n:
+        a += 2 * np.asarray(np.sqrt(n) * np.eye(n), dtype)
+        factors, b = tesela.lu_factor(a), random(n, 3, dtype=dtype, seed=2)
+        for trans, op in enumerate((a, a.T, a.conj().T)):
+            close(op @ tesela.lu_solve(factors, b, trans=trans), b, dtype, 3000)
+        close(tesela.det(a[:5, :5].astype(complex)), np.linalg.det(a[:5, :5].astype(complex)), complex)
+        sign, logarithm = tesela.slogdet(a)
+        expected = np.linalg.slogdet(a)
+        assert abs(sign - expected[0]) <= 1e4 * np.finfo(dtype).eps
+        assert abs(logarithm - expected[1]) <= 1e4 * np.finfo(dtype).eps * (1 + abs(expected[1]))
 
 
-@pytest.mark.parametrize("name", REAL_ONLY)
-def test_functions_of_real_numbers_say_so(name):
-    with pytest.raises(TypeError, match="complex"):
-        REAL_ONLY[name](np.eye(2, dtype=complex))
+@TYPES
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("n", [1, 6, 300])
+def test_triangles_and_their_solutions(dtype, lower, n):
+    a, b = hermitian(n, dtype), random(n, 2, dtype=dtype, seed=2)
+    factor = tesela.cho_factor(a, lower)
+    close(tesela.cho_solve(factor, b), np.linalg.solve(a, b), dtype)
+    r = (np.tril if lower else np.triu)(factor[0])
+    for trans, op in zip("NTC", (r, r.T, r.conj().T)):
+        close(tesela.solve_triangular(factor[0], b, trans, lower), np.linalg.solve(op, b), dtype)
+    structure = "lower triangular" if lower else "upper triangular"
+    close(tesela.solve(factor[0], b, assume_a=structure), np.linalg.solve(r, b), dtype)
+
+
+@TYPES
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("structure", ["sym", "her", "diagonal", "tridiagonal"])
+def test_solve_reads_the_elements_of_a_structure(dtype, lower, structure):
+    n = 40
+    whole = hermitian(n, dtype)
+    if structure == "sym":
+        whole = (whole * np.tril(np.ones((n, n)))) + (whole * np.tril(np.ones((n, n)), -1)).T
+        whole = (whole + 1j * np.eye(n)).astype(dtype)
+    if structure in ("diagonal", "tridiagonal"):
+        whole = whole * (abs(np.subtract.outer(np.arange(n), np.arange(n))) <= (structure == "tridiagonal"))
+    given = np.array(whole)
+    if structure in ("sym", "her"):
+        given[np.triu_indices(n, 1) if lower else np.tril_indices(n, -1)] = np.nan
+    b = random(n, 2, dtype=dtype, seed=2)
+    close(tesela.solve(given, b, lower=lower, assume_a=structure), np.linalg.solve(whole, b), dtype)
+    close(tesela.inv(given, lower=lower, assume_a=structure), np.linalg.inv(whole), dtype)
+
+
+@TYPES
+@pytest.mark.parametrize("conjugate", [False, True])
+def test_qr_multiply(dtype, conjugate):
+    m, n = 60, 40
+    a = random(m, n, dtype=dtype)
+    q = tesela.qr(a).q
+    q = q.conj() if conjugate else q
+    c, rows = random(n, 3, dtype=dtype, seed=2), random(3, m, dtype=dtype, seed=3)
+    product, r = tesela.qr_multiply(a, rows, conjugate=conjugate)
+    close(product, rows @ q[:, :n], dtype)
+    close(tesela.qr_multiply(a, c, "left", conjugate=conjugate)[0], q[:, :n] @ c, dtype)
+    close(r, tesela.qr(a, mode="economic").r, dtype)
+
+
+@TYPES
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("n, kd", [(1, 0), (2, 1), (40, 3), (300, 20)])
+def test_band_matrices(dtype, lower, n, kd):
+    a, b = hermitian(n, dtype), random(n, 2, dtype=dtype, seed=2)
+    a[abs(np.subtract.outer(np.arange(n), np.arange(n))) > kd] = 0
+    expected = np.linalg.solve(a, b)
+    ab = np.full((kd + 1, n), np.nan, dtype)
+    for k in range(kd + 1):
+        if lower:
+            ab[k, : n - k] = np.diagonal(a, -k)
+        else:
+            ab[kd - k, k:] = np.diagonal(a, k)
+    close(tesela.solveh_banded(ab, b, lower=lower), expected, dtype)
+    factor = tesela.cholesky_banded(ab, lower=lower)
+    read = ~np.isnan(ab)
+    close(factor[read], scipy.linalg.cholesky_banded(np.where(read, ab, 0), lower=lower)[read], dtype)
+    close(tesela.cho_solve_banded((factor, lower), b), expected, dtype)
+    a = np.tril(a) + 1j * np.triu(a, 1) + 2 * np.eye(n)
+    a = a.astype(dtype)
+    room = np.zeros((2 * kd + 1, n), dtype)
+    for k in range(-kd, kd + 1):
+        room[kd - k, max(k, 0) : n + min(k, 0)] = np.diagonal(a, k)
+    close(tesela.solve_banded((kd, kd), room, b), np.linalg.solve(a, b), dtype)
+    close(tesela.solve(a, b, assume_a="banded"), np.linalg.solve(a, b), dtype)
+
+
+def test_functions_of_real_numbers_say_so():
+    for call in (lambda a: tesela.solve(a, np.ones(2), transposed=True), lambda a: tesela.eig_banded(a)):
+        with pytest.raises(TypeError, match="complex"):
+            call(np.eye(2, dtype=complex))
 
 
 def test_a_transposed_hermitian_matrix_is_refused():

@@ -31,13 +31,35 @@ def test_lstsq(dtype, m, n, rank, order):
     assert np.linalg.norm(a.conj().T @ residual) <= 1e3 * np.finfo(dtype).eps * s[0] * (s[0] * np.linalg.norm(one.x) + m)
 
 
-def test_lstsq_finds_nan_and_has_no_errors_of_complex_numbers():
+def test_lstsq_finds_nan():
     a, b = random(6, 3), random(6)
     a[4, 1] = complex(0, np.nan)
     with pytest.raises(np.linalg.LinAlgError, match="not finite"):
         tesela.lstsq(a, b)
-    with pytest.raises(TypeError, match="errors=False"):
-        tesela.lstsq(random(6, 3), b, errors=True)
+
+
+@TYPES
+def test_errors_of_complex_unknowns_agree_with_the_formulas(dtype):
+    m, n = 40, 3
+    a, b = random(m, n, dtype=dtype), random(m, 2, dtype=dtype, seed=2)
+    w, s = np.asarray(1 + np.arange(m) % 5, b.real.dtype), hermitian(m).astype(dtype) + 50 * np.eye(m, dtype=dtype)
+    for weights, solved in (
+        (np.eye(m), tesela.lstsq(a, b, errors=True)),
+        (np.diag(w), tesela.wls(a, b, w, errors=True)),
+        (np.linalg.inv(s.astype(complex)), tesela.gls(a, b, s, errors=True)),
+    ):
+        v = np.linalg.inv(a.conj().T @ weights @ a)
+        u = b - a @ solved.x
+        expected = [(u[:, k].conj() @ weights @ u[:, k]).real / (m - n) * v for k in range(2)]
+        rtol = 1e4 * np.finfo(dtype).eps
+        assert solved.covariance.dtype == dtype and solved.standard_errors.dtype == b.real.dtype
+        for k in range(2):
+            found = solved.covariance[:, n * k : n * (k + 1)]
+            assert (found == found.conj().T).all()
+            assert np.abs(found - expected[k]).max() <= rtol * np.abs(expected[k]).max()
+            np.testing.assert_allclose(solved.standard_errors[:, k], np.sqrt(np.diag(expected[k]).real), rtol=rtol)
+    one = tesela.lstsq(a, b[:, 0], errors=True)
+    assert one.standard_errors.shape == (n,) and one.covariance.shape == (n, n)
 
 
 @TYPES
@@ -69,8 +91,6 @@ def test_wls_ignores_rows_of_weight_0_and_needs_real_weights():
     np.testing.assert_allclose(tesela.wls(a, b, w).x, kept, rtol=1e-12)
     with pytest.raises(TypeError, match="complex"):
         tesela.wls(a, b, w + 0j)
-    with pytest.raises(TypeError, match="errors=False"):
-        tesela.wls(a, b, w, errors=True)
 
 
 @TYPES
@@ -163,7 +183,7 @@ def test_gls(dtype, m, n, diagonal):
     assert np.abs(found.residual_norms - expected).max() <= 3e3 * np.finfo(dtype).eps * np.linalg.norm(root @ b)
 
 
-def test_gls_refuses_covariances_that_are_not_hermitian_and_errors_of_complex_numbers():
+def test_gls_refuses_covariances_that_are_not_hermitian():
     a, b, s = random(6, 2), random(6, seed=2), hermitian(6)
     with pytest.raises(ValueError, match=r"not Hermitian: worst at \(1, 4\)"):
         t = s.copy()
@@ -171,6 +191,4 @@ def test_gls_refuses_covariances_that_are_not_hermitian_and_errors_of_complex_nu
         tesela.gls(a, b, t)
     with pytest.raises(ValueError, match="indefinite"):
         tesela.gls(a, b, s - 40 * np.eye(6))
-    with pytest.raises(TypeError, match="errors=False"):
-        tesela.gls(a, b, s, errors=True)
     assert tesela.gls(a.real, b.real, s).x.dtype == np.complex128

@@ -60,9 +60,9 @@ void settle_options(TridiagOptions& o) {
     if (contains(cusparse_single, peer) && o.batch > 1) refuse(peer, "solves one system: use --batch 1");
     if (contains(cusparse_batch, peer) && o.batch == 1) refuse(peer, "solves batches: use --batch");
     if (contains(reductions, peer) && o.batch == 1) refuse(peer, "solves small systems here: use --batch");
-    if (o.common.complex() && (contains(reductions, peer) || contains(refinements, peer)))
-      refuse(peer, "has no complex numbers");
-    if (peer == "mixed" && o.common.precision == "s") refuse(peer, "refines to double precision: use --precision d");
+    if (o.common.complex() && contains(reductions, peer)) refuse(peer, "has no complex numbers");
+    if (peer == "mixed" && (o.common.precision == "s" || o.common.precision == "c"))
+      refuse(peer, "refines to double precision: use --precision d or z");
   }
   for (const index_t n : o.n) {
     require(n >= 1, "bench tridiag", "--n", n, " is less than 1");

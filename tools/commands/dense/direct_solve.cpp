@@ -45,7 +45,6 @@ void DirectOptions::add_to(App& app, const char* kinds, const char* otherwise) {
 void DirectOptions::resolve(const char* command) {
   parse_tile(tile, {});
   require(by == "tiles" || tile.empty(), command, "--tile", "belongs to --by tiles, not to stages");
-  require(by == "tiles" || !common.complex(), command, "--by", "stages has no complex numbers: use tiles");
   require_holds_numbers(command, common, {{"--out", &out}});
   if (!a.empty()) {
     const Shape shape = probe_matrix(a).shape;

@@ -113,10 +113,9 @@ int run_glm(Options o) {
     report.check("u_norm", static_cast<double>(euclidean_norm(answer.U.size(), answer.U.data())));
   };
   const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    if constexpr (!is_complex<T>)
-      report_uncertainty<T>(
-          o.uncertainty, uncertainty,
-          {answer.X, column_norms(answer.U), answer.rank_b, answer.rank, false, o.regression_names(false)}, report);
+    report_uncertainty<T>(
+        o.uncertainty, uncertainty,
+        {answer.X, column_norms(answer.U), answer.rank_b, answer.rank, false, o.regression_names(false)}, report);
     o.note_formula(report);
     write_matrices(report, {{"X", o.out, answer.X, o.column_form()}, {"U", o.out_u, answer.U, o.column_form()}});
   };

@@ -32,8 +32,7 @@ void LeastSquaresOptions::require_complex(const char* command, const Choices& me
   const std::vector<std::string>& names = methods.names();
   require(std::find(names.begin(), names.end(), method.name) != names.end(), command, "--method", method.name,
           " has no complex numbers: use ", names.front());
-  require(!formula.given() && !uncertainty.wanted(), command, "--precision", common.precision,
-          ": formulas and standard errors have no complex numbers");
+  require(!formula.given(), command, "--precision", common.precision, ": formulas have no complex numbers");
 }
 
 void LeastSquaresOptions::default_sizes(index_t default_n, index_t ratio) {

@@ -103,7 +103,7 @@ inline void report_status(const LeastSquaresOptions& o, SolveStatus status, Repo
 template <class T, class Answer>
 struct Solved {
   Answer answer;
-  Uncertainty<real_t<T>> uncertainty = {};
+  Uncertainty<T> uncertainty = {};
 };
 
 /// Puts a library's solution in place of ours, whose ranks, conditions and multipliers judge it.
@@ -155,7 +155,7 @@ Solved<T, Answer> solve(const LeastSquaresOptions& o, Report& report, const std:
   const auto solver = method.solver(p);
   run_timed(o.common, runtime, report, solver, p.flops());
   solved.answer = solver.result();
-  if constexpr (!is_complex<T> && requires(Graph & g) { standard_errors(g, solved.answer); })
+  if constexpr (requires(Graph & g) { standard_errors(g, solved.answer); })
     solved.uncertainty = uncertainty_of<T>(o.uncertainty, runtime, solved.answer);
   p.runtime = nullptr;
   return solved;

@@ -25,29 +25,35 @@ void add_fit(const RegressionNames& names, double residual_norm, index_t rank, i
       {{"r2", fit.r2}, {"adjusted_r2", fit.adjusted_r2}, {"f", fit.f}, {"f_p", fit.p}, {"f_df", {fit.df1, fit.df2}}});
 }
 
-nlohmann::json json_of(const Regression& one, double level) {
+/// Returns the regression with the unknowns `x`. Those of complex numbers have no tests.
+template <class T>
+nlohmann::json json_of(const Regression& one, const T* x, double level) {
   const bool known = std::isinf(one.degrees_of_freedom);
   nlohmann::json unknowns = nlohmann::json::array();
-  for (std::size_t j = 0; j < one.tests.size(); ++j)
-    unknowns.push_back({{"unknown", j + 1},
-                        {"estimate", one.estimates[j]},
-                        {"std_error", one.standard_errors[j]},
-                        {"statistic", one.tests[j].statistic},
-                        {"p", one.tests[j].p},
-                        {"low", one.tests[j].low},
-                        {"high", one.tests[j].high}});
-  return {{"sigma", one.sigma},
-          {"degrees_of_freedom", known ? nlohmann::json() : nlohmann::json(one.degrees_of_freedom)},
-          {"covariance", known ? "known variances" : "classical"},
-          {"statistic", known ? "z" : "t"},
-          {"level", level},
-          {"coefficients", unknowns}};
+  for (std::size_t j = 0; j < one.standard_errors.size(); ++j) {
+    nlohmann::json unknown{{"unknown", j + 1}, {"std_error", one.standard_errors[j]}};
+    if constexpr (is_complex<T>)
+      unknown["estimate"] = {x[j].real(), x[j].imag()};
+    else
+      unknown.update({{"estimate", x[j]},
+                      {"statistic", one.tests[j].statistic},
+                      {"p", one.tests[j].p},
+                      {"low", one.tests[j].low},
+                      {"high", one.tests[j].high}});
+    unknowns.push_back(unknown);
+  }
+  nlohmann::json all{{"sigma", one.sigma},
+                     {"degrees_of_freedom", known ? nlohmann::json() : nlohmann::json(one.degrees_of_freedom)},
+                     {"covariance", known ? "known variances" : "classical"},
+                     {"coefficients", unknowns}};
+  if (!is_complex<T>) all.update({{"statistic", known ? "z" : "t"}, {"level", level}});
+  return all;
 }
 
 /// Returns whether the unknowns do not depend on errors: their variances are then 0 for errors of any variance.
 template <class T>
 bool is_exact(const Uncertainty<T>& found) {
-  const auto zero = [](T x) { return x == T(0); };
+  const auto zero = [](auto x) { return x == decltype(x)(0); };
   const HostMatrix<T>& V = found.covariance;
   return std::all_of(found.errors.begin(), found.errors.end(), zero) &&
          std::all_of(V.data(), V.data() + V.size(), zero);
@@ -69,8 +75,8 @@ std::string why_none(const UncertaintyOptions& options, const Uncertainty<T>& fo
 
 void UncertaintyOptions::add_to(App& app) {
   app.add_flag("--std-errors", errors,
-               "standard errors, t, p and intervals of the unknowns (the errors' variance is estimated, ||r||^2 / "
-               "degrees of freedom)");
+               "standard errors, t, p and intervals of the unknowns, of complex ones standard errors (the errors' "
+               "variance, E|e|^2, is estimated: ||r||^2 / degrees of freedom)");
   app.add_flag("--known-variances", regression.known_variances,
                "standard errors, z and p for errors of the variances that are given (of ols 1), which nothing scales");
   app.add_option("--level", regression.level, "probability of the intervals")
@@ -101,8 +107,9 @@ void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>&
   if (options.errors) {
     nlohmann::json errors = nlohmann::json::array(), variances = nlohmann::json::array(),
                    tables = nlohmann::json::array();
-    for (const Regression& one : all) {
-      tables.push_back(json_of(one, options.regression.level));
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const Regression& one = all[k];
+      tables.push_back(json_of(one, data.X.data() + static_cast<index_t>(k) * data.X.ld(), options.regression.level));
       if (!data.names.unknowns.empty())
         add_fit(data.names, static_cast<double>(data.residual_norms.front()), data.rank, df, tables.back());
       for (const double error : one.standard_errors)
@@ -125,9 +132,12 @@ void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>&
   write_matrices(report, {{"covariance", options.covariance, covariances(found.covariance, all, options.regression)}});
 }
 
-template void report_uncertainty(const UncertaintyOptions&, const Uncertainty<float>&, const RegressionData<float>&,
-                                 Report&);
-template void report_uncertainty(const UncertaintyOptions&, const Uncertainty<double>&, const RegressionData<double>&,
-                                 Report&);
+#define TESELA_INSTANTIATE(T) \
+  template void report_uncertainty(const UncertaintyOptions&, const Uncertainty<T>&, const RegressionData<T>&, Report&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+TESELA_INSTANTIATE(std::complex<float>)
+TESELA_INSTANTIATE(std::complex<double>)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::cli

@@ -29,7 +29,7 @@ struct UncertaintyOptions {
 /// For errors of variance 1; empty without a full rank.
 template <class T>
 struct Uncertainty {
-  std::vector<T> errors;
+  std::vector<real_t<T>> errors;
   HostMatrix<T> covariance;
 };
 
@@ -56,7 +56,7 @@ struct RegressionNames {
 template <class T>
 struct RegressionData {
   const HostMatrix<T>& X;
-  const std::vector<T>& residual_norms;
+  const std::vector<real_t<T>>& residual_norms;
   index_t degrees_of_freedom, rank;
   bool exact_fit = false;  ///< residuals are rounding errors
   RegressionNames names = {};

@@ -141,11 +141,10 @@ int run_wls(Options o) {
       if (o.model != nullptr) exact_fit = o.model->is_rounding(answer.X, errors.residual.residual_norm);
   };
   const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    if constexpr (!is_complex<T>)
-      report_uncertainty<T>(
-          o.uncertainty, uncertainty,
-          {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
-          report);
+    report_uncertainty<T>(
+        o.uncertainty, uncertainty,
+        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
+        report);
     o.note_formula(report);
     write_matrices(report, {{"X", o.out, answer.X, o.column_form()}});
   };

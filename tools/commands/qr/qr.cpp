@@ -145,10 +145,8 @@ int run_qr(Options o) {
   std::optional<BlockCyclic> part;  // of several ranks
   if (!method.library()) runtime.emplace(machine_of(o));
   if (runtime && !o.orthogonalizes()) {
-    require(!is_complex<T> || runtime->ranks() == 1, "qr", "--precision", o.common.precision,
-            ": several processes have no complex QR: run one");
     if (runtime->ranks() > 1)
-      part.emplace(*runtime, Shape{o.m, o.n}, qr_tile(o.method, o.tile, *runtime, {o.m, o.n}));
+      part.emplace(*runtime, Shape{o.m, o.n}, qr_tile(o.method, o.tile, *runtime, {o.m, o.n}, is_complex<T>));
     else
       plan = plan_of<T>(o, *runtime, {o.m, o.n});
   }
@@ -192,8 +190,7 @@ int run_qr(Options o) {
       check.emplace(problem, factors, columns);
     else
       report.fail(factors.failure);
-    if constexpr (!is_complex<T>)
-      if (part && check->error().finite) report_parts(o, problem, *part, *r, check->q(), report);
+    if (part && check->error().finite) report_parts(o, problem, *part, *r, check->q(), report);
     if (plan) meter.measure(*plan, *runtime, report);
   }
   if (!runtime) report_library(o.common, report, library, flops);

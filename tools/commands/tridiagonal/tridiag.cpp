@@ -52,8 +52,7 @@ void resolve(Options& o) {
   if (o.common.complex()) {
     const auto rows = bench::tridiag_table<std::complex<double>>();
     const bool has = std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == o.row(); });
-    require(has || o.refine < 0, "tridiag", "--refine", o.refine, ": refinement has no complex numbers");
-    require(has, "tridiag", "--method", o.row(), " has no complex numbers: use auto");
+    require(has, "tridiag", "--method", o.row(), " has no complex numbers: use auto or cr");
   }
   require(!o.refines() || !input.equilibrate, "tridiag", "--equilibrate",
           "--refine and --precision mixed do not scale columns");
@@ -71,7 +70,7 @@ void describe(Report& report, const Options& o) {
                       {"method", o.method},
                       {"equilibrate", input.equilibrate},
                       {"input", input.d.empty() ? input.random : input.d},
-                      {"precision", o.common.precision},
+                      {"precision", o.precision()},
                       {"seed", o.common.seed}};
   if (input.sizes.empty()) {
     report.problem()["n"] = input.n;
@@ -196,7 +195,7 @@ const Command tridiag_command(
           ->group(more_options);
       app.add_option("--refine", o->refine,
                      "correct X by its residual at most K times, until the backward error is a rounding error "
-                     "(default: not at all; with --precision mixed 30 times)")
+                     "(default: not at all; in mixed precision 30 times)")
           ->transform(cli::non_negative());
       o->common.add_to(app, {.mixed = true, .complex = true});
       app.footer(
@@ -207,8 +206,10 @@ const Command tridiag_command(
           "  tesela tridiag --n 512 --batch 65536 --interleaved --precision s\n"
           "  tesela tridiag --n 100000 --random uniform --precision z\n"
           "  tesela tridiag --dl dl.npy --d d.npy --du du.npy --b b.npy --out x.npy");
-      return std::function<int()>(
-          [o] { return run_for_number_type(*o, []<class T>(Options& options) { return run_tridiag<T>(options); }); });
+      return std::function<int()>([o] {
+        o->settle_precision();
+        return run_for_number_type(*o, []<class T>(Options& options) { return run_tridiag<T>(options); });
+      });
     });
 
 }  // namespace

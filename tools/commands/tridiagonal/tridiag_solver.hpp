@@ -30,8 +30,15 @@ struct Options {
   std::string method = "auto";
   index_t cut = -1;
   int refine = -1;
+  bool mixed_z = false;  ///< in single precision, refined to z
 
-  bool mixed() const { return common.precision == "mixed"; }
+  /// Converts mixed-z to the precision of the data, z.
+  void settle_precision() {
+    if (common.precision == "mixed-z") mixed_z = true, common.precision = "z";
+  }
+  /// Returns the precision for reports.
+  std::string precision() const { return mixed_z ? "mixed-z" : common.precision; }
+  bool mixed() const { return mixed_z || common.precision == "mixed"; }
   bool refines() const { return mixed() || refine >= 0; }
   RefinementOptions refinement() const {
     RefinementOptions options{input.options().systems, input.periodic, mixed()};

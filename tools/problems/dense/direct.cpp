@@ -180,10 +180,8 @@ std::vector<Method<DirectProblem<T>, DirectFactors>> direct_table() {
   using Row = Method<DirectProblem<T>, DirectFactors>;
   using Place = typename Row::Place;
   std::vector<Row> rows{{"tiles", "task graph of tiles", Place::graph, by_tiles<T>},
+                        {"stages", "entry by entry along a wavefront, for studies", Place::graph, by_stages<T>},
                         {"lapack", "the library's potrf or getrf", Place::cores, by_lapack<T>}};
-  if constexpr (!is_complex<T>)
-    rows.insert(rows.begin() + 1,
-                {"stages", "entry by entry along a wavefront, for studies", Place::graph, by_stages<T>});
   add_cusolver(rows, "cusolver", "the library's potrf or getrf on a GPU, transfers timed",
                [](auto& p) { return by_cusolver(p); });
   return rows;

@@ -34,7 +34,13 @@ void require_rcond(const char* command, double rcond) {
   require(rcond >= 0 && rcond < 1, command, "--rcond", "must be at least 0 and less than 1");
 }
 
-OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r, bool complex) {
+namespace {
+
+/// Returns the options of a method that ols_methods() or givens_methods() names, for an A of this shape, of numbers of
+/// type T, and r right-hand sides. The method is never automatic; for a library it is Tesela's method for the shape,
+/// which checks the library's result.
+template <class T>
+OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r) {
   OlsOptions options;
   options.rcond = rcond;
   if (givens_method(method.name)) {
@@ -43,10 +49,12 @@ OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r,
   } else if (!method.library()) {
     options.method = *find_named(ols_methods(), method.name);
   }
-  options.method = ols_method(options.method, a, r, complex);
+  options.method = ols_method<T>(options.method, a, r);
   if (options.method == OlsMethod::tiles) options.qr = qr_options(method);
   return options;
 }
+
+}  // namespace
 
 std::string method_name(const QrMethod& method, const OlsOptions& options) {
   return options.method == OlsMethod::givens ? method.name : std::string(name_of(ols_methods(), options.method));
@@ -63,8 +71,9 @@ void note_least_norm(bool unique, bool original_units, Report& report) {
 }
 
 bool can_stream(const QrMethod& method, const std::string& file, Shape a, index_t r) {
-  const bool tall_skinny = method.name == "tall-skinny" ||
-                           (method.name == "auto" && ols_method(OlsMethod::automatic, a, r) == OlsMethod::tall_skinny);
+  const bool tall_skinny =
+      method.name == "tall-skinny" ||
+      (method.name == "auto" && ols_method<double>(OlsMethod::automatic, a, r) == OlsMethod::tall_skinny);
   return tall_skinny && probe_matrix(file).format == MatrixFileFormat::npy && a.rows > 0 && a.cols > 0;
 }
 
@@ -83,7 +92,7 @@ template <class T>
 OlsOptions OlsProblem<T>::options(const std::string& name) const {
   QrMethod named = method;
   named.name = name;
-  OlsOptions result = ols_options(named, rcond, shape, rhs, is_complex<T>);
+  OlsOptions result = ols_options<T>(named, rcond, shape, rhs);
   result.keep_triangle = keep_triangle;
   result.multipliers = multipliers;
   if (rows == nullptr && shape.rows >= shape.cols &&

@@ -30,10 +30,6 @@ void settle_automatic(QrMethod& method);
 /// Throws ArgumentError unless it is in [0, 1).
 void require_rcond(const char* command, double rcond);
 
-/// Returns the options of a method that ols_methods() or givens_methods() names, for an A of this shape, of real or
-/// complex numbers, and r right-hand sides. The method is never automatic; for a library it is Tesela's method for the
-/// shape, which checks the library's result.
-OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r, bool complex = false);
 /// Returns the name in reports of the method of these options.
 std::string method_name(const QrMethod& method, const OlsOptions& options);
 

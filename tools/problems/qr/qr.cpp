@@ -149,8 +149,7 @@ Solver<QrFactors<T>> by_graph(QrProblem<T>& p, TileShape tile, const Factor& fac
 template <class T>
 std::vector<index_t> staircase(const QrProblem<T>& p, TileShape tile) {
   if (p.resident || is_simulated()) return {};
-  if constexpr (!is_complex<T>)
-    if (p.in_parts) return column_ends(*p.runtime, p.a, BlockCyclic(*p.runtime, p.shape, tile));
+  if (p.in_parts) return column_ends(*p.runtime, p.a, BlockCyclic(*p.runtime, p.shape, tile));
   return column_ends(p.a);
 }
 
@@ -173,7 +172,7 @@ Solver<QrFactors<T>> by_tiles(QrProblem<T>& p) {
 template <class T>
 Solver<QrFactors<T>> by_rotations(QrProblem<T>& p, const GivensOptions& given) {
   GivensOptions options = given;
-  const TileShape tile{std::max<index_t>(p.shape.rows, 1), qr_tile({}, p.tile, *p.runtime, p.shape).nb};
+  const TileShape tile{std::max<index_t>(p.shape.rows, 1), qr_tile({}, p.tile, *p.runtime, p.shape, is_complex<T>).nb};
   options.ends = staircase(p, tile);
   const auto describe = [options](const GivensQr<T>&) {
     nlohmann::json about{{"window", options.window}};

@@ -11,16 +11,15 @@ namespace tesela::cli {
 
 template <class T>
 QrCheck<T>::QrCheck(const QrProblem<T>& p, const QrFactors<T>& f, std::optional<index_t> columns) : a_(&p.a), r_(f.r) {
-  if constexpr (!is_complex<T>)
-    if (p.in_parts) {
-      const BlockCyclic part(*p.runtime, p.shape, f.tile),
-          of_q(*p.runtime, {p.shape.rows, columns.value_or(3 * vectors)}, f.tile);
-      const QrPartsSample<T> sample(*p.runtime, part, *f.r, vectors, p.seed);
-      q_ = columns ? HostMatrix<T>(of_q.local().rows, of_q.local().cols) : sample.block(of_q);
-      (columns ? f.form_q : f.multiply_q)(q_, of_q.columns.size);
-      of_parts_ = columns ? sample.error_of_columns(p.a, q_, of_q) : sample.error_of_product(p.a, q_, of_q);
-      return;
-    }
+  if (p.in_parts) {
+    const BlockCyclic part(*p.runtime, p.shape, f.tile),
+        of_q(*p.runtime, {p.shape.rows, columns.value_or(3 * vectors)}, f.tile);
+    const QrPartsSample<T> sample(*p.runtime, part, *f.r, vectors, p.seed);
+    q_ = columns ? HostMatrix<T>(of_q.local().rows, of_q.local().cols) : sample.block(of_q);
+    (columns ? f.form_q : f.multiply_q)(q_, of_q.columns.size);
+    of_parts_ = columns ? sample.error_of_columns(p.a, q_, of_q) : sample.error_of_product(p.a, q_, of_q);
+    return;
+  }
   if (p.sampled()) {
     sample_columns(p, f);
     return;

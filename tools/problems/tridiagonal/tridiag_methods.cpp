@@ -153,6 +153,12 @@ TridiagSolver<T> by_method(TridiagProblem<T>& p, TridiagonalMethod method, Syste
   });
 }
 
+/// Returns whether parallel_reduction, which has no complex numbers, is the method.
+bool reduces_in_parallel(TridiagonalMethod method) {
+  using enum TridiagonalMethod;
+  return method == pcr || method == rd || method == cr_pcr || method == cr_rd;
+}
+
 /// Refines each part in turn, since each correction waits for a residual.
 template <class T>
 TridiagSolver<T> by_refinement(TridiagProblem<T>& p, bool mixed) {
@@ -250,13 +256,14 @@ template <class T>
 std::vector<TridiagMethod<T>> tridiag_table() {
   using Place = typename TridiagMethod<T>::Place;
   std::vector<TridiagMethod<T>> rows;
-  for (const auto& one : tridiagonal_methods().first(is_complex<T> ? 3 : tridiagonal_methods().size()))
+  for (const auto& one : tridiagonal_methods()) {
+    if (is_complex<T> && reduces_in_parallel(one.value)) continue;
     rows.push_back({std::string(one.name), std::string(one.about), Place::graph,
                     [method = one.value](auto& p) { return by_method(p, method, p.options.systems.systems); }});
-  if constexpr (!is_complex<T>)
-    for (const std::string& name : refinements)
-      rows.push_back({name, "tridiagonal_solve_refined", Place::graph,
-                      [name](TridiagProblem<T>& p) { return by_refinement(p, name == "mixed"); }});
+  }
+  for (const std::string& name : refinements)
+    rows.push_back({name, "tridiagonal_solve_refined", Place::graph,
+                    [name](TridiagProblem<T>& p) { return by_refinement(p, name == "mixed"); }});
   return rows;
 }
 
@@ -279,13 +286,13 @@ std::vector<TridiagMethod<T>> tridiag_bench_table() {
       rows.back().absent = "cuSPARSE: this build has no CUDA: build where nvcc is (cmake --preset cuda)";
 #endif
     }
-  if constexpr (is_complex<T>) return rows;
-  for (const auto& [name, method, part] :
-       {std::tuple{"cr", cr_pcr, 0}, {"pcr", pcr, 1}, {"rd", rd, 1}, {"cr-pcr", cr_pcr, 2}, {"cr-rd", cr_rd, 4}})
-    rows.push_back({name, "parallel_reduction", Place::graph, [method, part](auto& p) {
-                      const index_t cut = part > 0 ? p.data->what().n / part : 1;
-                      return by_method(p, method, SystemsIn::columns, std::max<index_t>(cut, 1));
-                    }});
+  if constexpr (!is_complex<T>)
+    for (const auto& [name, method, part] :
+         {std::tuple{"cr", cr_pcr, 0}, {"pcr", pcr, 1}, {"rd", rd, 1}, {"cr-pcr", cr_pcr, 2}, {"cr-rd", cr_rd, 4}})
+      rows.push_back({name, "parallel_reduction", Place::graph, [method, part](auto& p) {
+                        const index_t cut = part > 0 ? p.data->what().n / part : 1;
+                        return by_method(p, method, SystemsIn::columns, std::max<index_t>(cut, 1));
+                      }});
   for (const std::string& name : refinements) rows.push_back(cli::find_method(tridiag_table<T>(), name));
   return rows;
 }

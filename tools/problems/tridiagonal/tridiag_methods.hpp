@@ -93,13 +93,13 @@ inline const std::vector<std::string> cusparse_batch{"strided", "interleaved-0",
 inline const std::vector<std::string> reductions{"cr", "pcr", "rd", "cr-pcr", "cr-rd"};
 inline const std::vector<std::string> refinements{"refined", "mixed"};
 
-/// Returns Tesela's methods: the library's, refined and mixed; for complex numbers auto, lapack and thomas.
+/// Returns Tesela's methods: the library's, for complex numbers without pcr and rd, refined and mixed.
 template <class T>
 std::vector<TridiagMethod<T>> tridiag_table();
 
-/// Returns the methods of a benchmark: the library's default in columns and rows, the peers, reductions and
-/// refinements, which have no complex numbers. In a reduction, cr-pcr leaves half of the rows to pcr, cr-rd a quarter
-/// to rd, and cr reduces to one row.
+/// Returns the methods of a benchmark: the library's default in columns and rows, the peers, reductions of real numbers
+/// and refinements. In a reduction, cr-pcr leaves half of the rows to pcr, cr-rd a quarter to rd, and cr reduces to one
+/// row.
 template <class T>
 std::vector<TridiagMethod<T>> tridiag_bench_table();
 

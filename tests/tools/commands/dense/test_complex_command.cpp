@@ -143,13 +143,16 @@ TEST_CASE("lu and cholesky solve complex systems from files, and a real file is 
     write_matrix(folder / "a.mtx", a);
     write_matrix(folder / "b.npy", product(Op::none, a, x));
     const Command& command = hermitian ? cholesky : lu;
-    const auto report =
-        command({"--a", folder / "a.mtx", "--b", folder / "b.npy", "--out", folder / "x.npy", "-p", "z"});
-    CHECK(report["status"] == "ok");
-    CHECK(apart(read_matrix<Z>(folder / "x.npy"), x) <= 1e-12);
+    for (const char* by : {"tiles", "stages"}) {
+      const auto report =
+          command({"--a", folder / "a.mtx", "--b", folder / "b.npy", "--out", folder / "x.npy", "-p", "z", "--by", by});
+      CHECK(report["status"] == "ok");
+      CHECK(apart(read_matrix<Z>(folder / "x.npy"), x) <= 1e-11);
+      const Words kind = hermitian ? Words{} : Words{"--random", "kappa:10"};
+      CHECK(command(Words{"--n", "90", "-p", "c", "--by", by} + kind)["status"] == "ok");
+    }
     command.refuses({"--a", folder / "a.mtx", "--b", folder / "b.npy"}, "complex");
     command.refuses({"--a", folder / "a.mtx", "-p", "z", "--rhs", "1", "--out", folder / "x.csv"}, "plain text");
-    command.refuses({"--a", folder / "a.mtx", "-p", "z", "--by", "stages"}, "stages");
   }
   write_matrix(folder / "r.npy", generate<double>({8, 8}, {.pattern = Pattern::uniform, .seed = 4}));
   CHECK(lu({"--a", folder / "r.npy", "-p", "z"})["status"] == "ok");
@@ -196,7 +199,6 @@ TEST_CASE("ols solves complex problems from files, of any rank, as LAPACK does")
     CHECK(check(report, "rank") == 11);
   }
   ols.refuses({"--a", folder / "a.mtx", "--b", folder / "b.npy"}, "complex");
-  ols.refuses({"-p", "z", "--std-errors"}, "complex");
   ols.refuses({"-p", "z", "--ridge", "auto"}, "complex");
   write_matrix(folder / "r.npy", generate<double>({4, 1}, {.pattern = Pattern::uniform, .seed = 4}));
   CHECK(ols({"--a", folder / "a.mtx", "--b", folder / "r.npy", "-p", "z"})["status"] == "ok");
@@ -273,7 +275,6 @@ TEST_CASE("wls solves complex problems by weights, factors and covariances, as L
         CHECK(check(report, "backward_error") <= report["limits"]["backward_error"].get<double>());
       }
   wls.refuses(input + Words{"--weights", folder / "w.npy"}, "complex");
-  wls.refuses({"-p", "z", "--std-errors"}, "complex");
   sigma(2, 1) = std::conj(sigma(2, 1));
   write_matrix(folder / "s.mtx", sigma);
   wls.refuses(input + Words{"--sigma", folder / "s.mtx", "-p", "z"}, "not Hermitian: worst at (2, 3)");
@@ -379,9 +380,9 @@ TEST_CASE("tridiag solves complex systems, one and many, from files") {
           CHECK(check(report, name) <= report["limits"][name].get<double>());
         if (kind == "dominant") CHECK(check(report, "forward_error") <= (precision == "c" ? 1e-4 : 1e-13));
       }
-  for (const std::string method : {"lapack", "thomas"})
+  for (const std::string method : {"lapack", "thomas", "cr", "cr-hybrid"})
     CHECK(tridiag({"--n", "1000", "--method", method, "-p", "z"})["status"] == "ok");
-  for (const Words& words : {Words{"--method", "cr"}, {"--method", "pcr"}, {"--refine", "3"}})
+  for (const Words& words : {Words{"--method", "cr-rd"}, {"--method", "pcr"}})
     tridiag.refuses(words + Words{"-p", "z"}, "complex");
   const TemporaryFolder folder;
   const HostMatrix<Z> dl = random(40, 1, 1), d = random(40, 1, 2), du = random(40, 1, 3), x = random(40, 1, 4);

@@ -1,8 +1,12 @@
 #include "tests/support/ranks.hpp"
 #include "tests/support/test.hpp"
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <tuple>
 
@@ -58,10 +62,18 @@ TEST_CASE("four ranks write the R and Q of one process for any distribution") {
   for (const auto& [m, n, more] : {std::tuple{"130", "70", Words{"--full-q"}},
                                    {"70", "130", Words{"--positive-diagonal"}},
                                    {"9", "7", Words{}},
-                                   {"50", "30", Words{"--method", "givens-chain"}}})
+                                   {"50", "30", Words{"--method", "givens-chain"}},
+                                   {"130", "70", Words{"-p", "z", "--positive-diagonal"}},
+                                   {"70", "90", Words{"-p", "c", "--full-q"}},
+                                   {"50", "30", Words{"--method", "givens-chain", "-p", "z", "--positive-diagonal"}}})
     for (const char* extension : {".npy", ".mtx"}) {
       const auto file = [&](const char* name) { return folder / (std::string(name) + extension); };
-      REQUIRE(run_tesela({"generate", "--m", m, "--n", n, "--seed", m, "--out", file("a")}).code == 0);
+      if (std::find(more.begin(), more.end(), "-p") != more.end())
+        tesela::write_matrix(file("a"),
+                             tesela::generate<std::complex<double>>({std::stol(m), std::stol(n)},
+                                                                    {.pattern = tesela::Pattern::uniform, .seed = 5}));
+      else
+        REQUIRE(run_tesela({"generate", "--m", m, "--n", n, "--seed", m, "--out", file("a")}).code == 0);
       const Words problem = Words{"qr", "--a", file("a"), "--tile", "16", "--json", "-"} + more;
       report_of(run_tesela(problem + Words{"--out-r", file("r1"), "--out-q", file("q1")}));
       report_of(on_ranks(4, problem + Words{"--out-r", file("r4"), "--out-q", file("q4")}));

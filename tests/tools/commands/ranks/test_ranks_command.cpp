@@ -43,7 +43,13 @@ TEST_CASE("other commands run on several ranks") {
                                     {"ols", "--m", "3000", "--n", "12"},
                                     {"tridiag", "--n", "5000", "--random", "uniform", "--periodic"},
                                     {"toeplitz", "eig", "--n", "200"},
-                                    {"eig", "--n", "90", "--vectors"}};
+                                    {"eig", "--n", "90", "--vectors"},
+                                    {"gemm", "--n", "89", "--tile", "48", "--op-a", "c", "-p", "z"},
+                                    {"cholesky", "--n", "90", "--tile", "32", "--rhs", "2", "-p", "z"},
+                                    {"lu", "--n", "90", "--tile", "32", "--rhs", "2", "-p", "c"},
+                                    {"ols", "--m", "300", "--n", "12", "--std-errors", "-p", "z"},
+                                    {"qr", "--m", "300", "--n", "600", "--tile", "96", "-p", "c"},
+                                    {"qr", "--n", "90", "--method", "givens-chain", "-p", "z"}};
   for (const Words& words : commands) {
     const Outcome all = on_ranks(3, words + Words{"--json", "-"});
     INFO(words[0] << all.err);

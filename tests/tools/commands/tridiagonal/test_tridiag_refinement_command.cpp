@@ -34,6 +34,16 @@ TEST_CASE("tridiag in mixed precision reports corrections and is as accurate as 
   check_solved({"--n", "1000", "--refine", "3"}, 0, 1);
 }
 
+TEST_CASE("tridiag refines complex systems, in mixed precision and in one") {
+  for (const char* n : {"1", "2", "257", "20001"}) check_solved({"--n", n, "--precision", "mixed-z"}, 0, 4);
+  check_solved({"--n", "1000", "--precision", "mixed-z"}, 1, 4);
+  check_solved({"--n", "300", "--batch", "9", "--interleaved", "--periodic", "--precision", "mixed-z"}, 1, 4);
+  check_solved({"--n", "1000", "--refine", "3", "--precision", "z"}, 0, 1);
+  CHECK(tridiag({"--n", "50", "--precision", "mixed-z"}, 0)["problem"]["precision"] == "mixed-z");
+  const nlohmann::json report = tridiag({"--n", "1000", "--random", "near-singular", "--precision", "mixed-z"}, 1);
+  CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("not converged after"));
+}
+
 TEST_CASE("tridiag reports that refinement did not converge") {
   const nlohmann::json report =
       tridiag({"--n", "1000", "--batch", "2", "--random", "near-singular", "--precision", "mixed"}, 1);
@@ -68,7 +78,7 @@ TEST_CASE("tridiag in mixed precision solves near the largest number and reports
 TEST_CASE("wrong use of refinement gives exit code 2") {
   for (const Words& options :
        {Words{"--method", "lapack", "--refine", "2"}, Words{"--method", "cr", "--precision", "mixed"},
-        Words{"--refine", "-1"}, Words{"--precision", "half"}}) {
+        Words{"--refine", "-1"}, Words{"--precision", "half"}, Words{"--method", "lapack", "--precision", "mixed-z"}}) {
     Words all{"tridiag", "--n", "10"};
     all.insert(all.end(), options.begin(), options.end());
     CAPTURE(options);
@@ -81,4 +91,5 @@ TEST_CASE("tridiag works in mixed precision on a GPU", "[gpu]") {
   require_gpu();
   check_solved({"--n", "200001", "--precision", "mixed", "--ncpu", "0"}, 1, 4);
   check_solved({"--n", "1000", "--batch", "300", "--interleaved", "--precision", "mixed", "--ncpu", "0"}, 1, 4);
+  check_solved({"--n", "200001", "--precision", "mixed-z", "--ncpu", "0"}, 1, 4);
 }
