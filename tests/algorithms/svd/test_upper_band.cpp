@@ -107,7 +107,7 @@ void check(Runtime& runtime, const char* kind, index_t n, index_t b, index_t w, 
 
 }  // namespace
 
-FOUR_TYPES_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal: A = U B V^H", "") {
+WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal: A = U B V^H", "", FOUR_TYPES) {
   for (const auto& [b, w, window] : std::vector<std::array<index_t, 3>>{
            {1, 1, 5}, {2, 6, 4}, {3, 300, 300}, {8, 16, 40}, {32, 64, 128}, {64, 128, 128}})
     for (const index_t n : {0, 1, 2, 3, 4, 9, 33, 64, 65, 100}) check<TestType>(runtime, "uniform", n, b, w, window);
@@ -120,7 +120,8 @@ FOUR_TYPES_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal: A = U B V^H",
     check<TestType>(runtime, kind, 75, 8, 24, 32);
 }
 
-FOUR_TYPES_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal for the band that a runtime selects", "") {
+WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal for the band that a runtime selects", "",
+                           FOUR_TYPES) {
   for (const index_t b : {8, 32, 64})
     for (const index_t n : {70, 200, 333}) check<TestType>(runtime, "normal", n, b, n, band_window(runtime, n, b));
   for (const char* kind : {"graded", "rank:20", "zero"})
@@ -137,13 +138,12 @@ GPU_TEST_CASE("band_to_bidiagonal refuses a band that is too wide for GPUs witho
   CHECK_THROWS_AS(band_to_bidiagonal(g, band), ArgumentError);
 }
 
-FOUR_TYPES_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal under a sanitizer", "[sanitize]") {
+WORKERS_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal under a sanitizer", "[sanitize]", FOUR_TYPES) {
   check<TestType>(runtime, "uniform", 70, 8, 70, band_window(runtime, 70, 8));
   check<TestType>(runtime, "graded", 70, 32, 32, 64);
 }
 
-GPU_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal of a larger matrix", "", float, double,
-                       std::complex<float>, std::complex<double>) {
+GPU_TEMPLATE_TEST_CASE("reduce_to_upper_band and band_to_bidiagonal of a larger matrix", "", FOUR_TYPES) {
   const index_t n = 1111;
   check<TestType>(runtime, "uniform", n, 64, n, band_window(runtime, n, 64));
   check<TestType>(runtime, "uniform", n, 64, 256, band_window(runtime, n, 64), {.block = 256});
