@@ -1,28 +1,12 @@
-#include "tests/support/four_types.hpp"
-#include "tests/support/test.hpp"
+#include "tests/support/two_sided.hpp"
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
-#include <tesela/host/blas.hpp>
 #include <tesela/runtime/errors.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
 
 namespace {
-
-template <class T>
-double norm(const HostMatrix<T>& a) {
-  double squares = 0;
-  for (index_t k = 0; k < a.size(); ++k) squares += std::norm(with_parts<T, double>(a.data()[k]));
-  return std::sqrt(squares);
-}
-
-template <class T>
-HostMatrix<T> identity(index_t n) {
-  auto a = HostMatrix<T>::zeros(n, n);
-  for (index_t i = 0; i < n; ++i) a(i, i) = 1;
-  return a;
-}
 
 /// Returns Q, from apply(g, X) for an identity X in tiles of 37 columns.
 template <class T, class Apply>
@@ -33,28 +17,6 @@ HostMatrix<T> formed(Graph& g, index_t n, const Apply& apply) {
   REQUIRE(g.wait().ok());
   Q.bring_home();
   return q;
-}
-
-/// Checks that Q_left B Q_right^H = A and that both factors are orthogonal or unitary.
-template <class T>
-void check_product(const HostMatrix<T>& a, const HostMatrix<T>& left, const HostMatrix<T>& b,
-                   const HostMatrix<T>& right) {
-  const index_t n = a.rows();
-  if (n == 0) return;
-  constexpr bool single = std::is_same_v<real_t<T>, float>;
-  const double root = std::sqrt(static_cast<double>(n)), bound = (single ? 1e-6 : 5e-15) * root,
-               orthogonal = (single ? 2e-5 : 1e-13) * root;
-  HostMatrix<T> product(n, n), rest = a.clone();
-  blas::gemm<T>(Op::none, Op::none, n, n, n, 1, left.data(), n, b.data(), n, 0, product.data(), n);
-  blas::gemm<T>(Op::none, adjoint<T>, n, n, n, -1, product.data(), n, right.data(), n, 1, rest.data(), n);
-  CAPTURE(norm(rest), norm(a), bound);
-  CHECK(norm(rest) <= bound * norm(a));
-  for (const HostMatrix<T>* q : {&left, &right}) {
-    HostMatrix<T> gram = identity<T>(n);
-    blas::gemm<T>(adjoint<T>, Op::none, n, n, n, -1, q->data(), n, q->data(), n, 1, gram.data(), n);
-    CAPTURE(norm(gram), orthogonal);
-    CHECK(norm(gram) <= orthogonal);
-  }
 }
 
 /// Returns the band as a full matrix, and requires zeros in the room for bulges.
@@ -93,7 +55,7 @@ void check(Runtime& runtime, const char* kind, index_t n, index_t b, index_t w, 
     return formed<T>(g, n, [&](Graph& graph, const TileMatrix<T>& Q) { of.apply(graph, side, Op::none, Q); });
   };
   const HostMatrix<T> b_dense = dense(band);
-  check_product(a, q_of(reduction, Side::left), b_dense, q_of(reduction, Side::right));
+  check_two_sided(a, q_of(reduction, Side::left), b_dense, q_of(reduction, Side::right));
   const auto chase = band_to_bidiagonal(g, band, chase_options);
   const std::vector<T> d = chase.diagonal(), e = chase.off_diagonal();
   REQUIRE(static_cast<index_t>(d.size()) == n);
@@ -102,7 +64,7 @@ void check(Runtime& runtime, const char* kind, index_t n, index_t b, index_t w, 
     bidiagonal(i, i) = d[static_cast<std::size_t>(i)];
     if (i + 1 < n) bidiagonal(i, i + 1) = e[static_cast<std::size_t>(i)];
   }
-  check_product(b_dense, q_of(chase, Side::left), bidiagonal, q_of(chase, Side::right));
+  check_two_sided(b_dense, q_of(chase, Side::left), bidiagonal, q_of(chase, Side::right));
 }
 
 }  // namespace
