@@ -1,4 +1,5 @@
 #include <tesela/algorithms/econometrics/regression.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <cmath>
@@ -91,8 +92,6 @@ HostMatrix<T> covariances(const HostMatrix<T>& V, const std::vector<Regression>&
   template std::vector<Regression> regressions(const HostMatrix<T>&, const std::vector<T>&, const std::vector<T>&, \
                                                index_t, const RegressionOptions&);                                 \
   template HostMatrix<T> covariances(const HostMatrix<T>&, const std::vector<Regression>&, const RegressionOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

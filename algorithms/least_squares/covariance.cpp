@@ -2,6 +2,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <cmath>
 
@@ -121,8 +122,6 @@ std::vector<T> standard_errors(Graph& g, const GeneralizedLeastSquares<T>& answe
   template std::vector<T> standard_errors(Graph&, const LeastSquares<T>&);      \
   template std::vector<T> standard_errors(Graph&, const Glm<T>&);               \
   template std::vector<T> standard_errors(Graph&, const GeneralizedLeastSquares<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

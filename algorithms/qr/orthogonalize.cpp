@@ -5,6 +5,7 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -269,10 +270,6 @@ void make_diagonal_positive(HostMatrix<T>& r, HostMatrix<T>& q) {
 #define TESELA_INSTANTIATE(T)                                                                \
   template Orthogonalized<T> orthogonalize(Graph&, const TileMatrix<T>&, Orthogonalization); \
   template void make_diagonal_positive(HostMatrix<T>&, HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -10,6 +10,7 @@
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -322,10 +323,6 @@ double low_rank_svd_flops(Shape shape, const LowRankOptions& options) {
 #define TESELA_INSTANTIATE(T)                                                          \
   template LowRankSvd<T> low_rank_svd(Runtime&, MatrixView<T>, const LowRankOptions&); \
   template LowRankSvd<T> low_rank_svd(Graph&, MatrixView<T>, const LowRankOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela
