@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/band_solve.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/lapack/lapack_band.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -285,10 +286,6 @@ DirectSolve band_cholesky_solve(HostMatrix<T>& ab, HostMatrix<T>& B) {
   template index_t band_cholesky(HostMatrix<T>&);                                    \
   template void band_cholesky_apply(const HostMatrix<T>&, HostMatrix<T>&);           \
   template DirectSolve band_cholesky_solve(HostMatrix<T>&, HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

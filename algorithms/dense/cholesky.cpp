@@ -9,6 +9,7 @@
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -319,10 +320,6 @@ CholeskyFactorization<T> cholesky(Graph& g, const TileMatrix<T>& A) {
 #define TESELA_INSTANTIATE(T)              \
   template class CholeskyFactorization<T>; \
   template CholeskyFactorization<T> cholesky(Graph&, const TileMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -6,6 +6,7 @@
 #include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -311,10 +312,6 @@ DirectSolve cholesky(Runtime& runtime, MatrixView<T> a, TileShape tile) {
   template DirectSolve cholesky_solve(Graph&, const TileMatrix<T>&, std::span<const T>, const TileMatrix<T>&); \
   template DirectSolve cholesky_solve(Runtime&, MatrixView<T>, MatrixView<T>);                                 \
   template DirectSolve cholesky(Runtime&, MatrixView<T>, TileShape);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -157,10 +158,6 @@ GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k, bool
                      const GemmOptions&);                                                                    \
   template Status gemm(Runtime&, Op, Op, T, MatrixView<const T>, MatrixView<const T>, T, MatrixView<T>,      \
                        const GemmOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

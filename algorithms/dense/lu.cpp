@@ -7,6 +7,7 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/lu_lists.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -230,10 +231,6 @@ LuFactorization<T> lu(Graph& g, const TileMatrix<T>& A, Pivoting pivoting) {
 #define TESELA_INSTANTIATE(T)        \
   template class LuFactorization<T>; \
   template LuFactorization<T> lu(Graph&, const TileMatrix<T>&, Pivoting);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 namespace tesela {
@@ -31,10 +32,6 @@ double triangular_condition(const HostMatrix<T>& R) {
 #define TESELA_INSTANTIATE(T)                                 \
   template double triangular_condition(const HostMatrix<T>&); \
   template void triangular_solve(Graph&, Op, const HostMatrix<T>&, HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

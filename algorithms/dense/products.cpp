@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/products.hpp>
 #include <tesela/codelets/dense/int8_gemm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/machine/device_limit.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
@@ -104,10 +105,6 @@ void insert_product(Graph& g, const Priority& where, const GemmArgs<T>& args, co
                                          const Tile<T>&);                                                             \
   template void insert_product<T, Out>(Graph&, const Priority&, const GemmArgs<T>&, const Tile<T>&, const Tile<T>&,   \
                                        const Tile<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

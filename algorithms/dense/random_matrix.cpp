@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -78,10 +79,6 @@ HostMatrix<T> generate(const BlockCyclic& part, const RandomMatrix& matrix, std:
 #define TESELA_INSTANTIATE(T)                                                 \
   template HostMatrix<T> generate(Shape, const RandomMatrix&, std::uint64_t); \
   template HostMatrix<T> generate(const BlockCyclic&, const RandomMatrix&, std::uint64_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

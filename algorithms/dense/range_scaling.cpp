@@ -1,4 +1,5 @@
 #include <tesela/algorithms/dense/range_scaling.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -148,10 +149,6 @@ HostMatrix<T> RangeScaling<T>::solution(HostMatrix<T> y) const {
   template bool SystemRange::leaves<T>() const;                              \
   template SystemRange range_of(const HostMatrix<T>&, const HostMatrix<T>&); \
   template class RangeScaling<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/econometrics/regression.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <cmath>
@@ -93,10 +94,6 @@ HostMatrix<T> covariances(const HostMatrix<T>& V, const std::vector<Regression>&
   template std::vector<Regression> regressions(const HostMatrix<T>&, const std::vector<real_t<T>>&,               \
                                                const std::vector<real_t<T>>&, index_t, const RegressionOptions&); \
   template HostMatrix<T> covariances(const HostMatrix<T>&, const std::vector<Regression>&, const RegressionOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

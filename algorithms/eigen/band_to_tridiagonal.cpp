@@ -1,6 +1,7 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -39,10 +40,6 @@ BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const Bul
 #define TESELA_INSTANTIATE(T)   \
   template class BulgeChase<T>; \
   template BulgeChase<T> band_to_tridiagonal(Graph&, const SymmetricBand<T>&, const BulgeOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

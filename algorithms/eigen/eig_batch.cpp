@@ -1,6 +1,7 @@
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/small_eig.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -75,10 +76,6 @@ EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<real
   template EigBatchResult eig_batch(Graph&, const TileMatrix<T>&, const TileMatrix<real_t<T>>&, \
                                     const EigBatchOptions&);                                    \
   template index_t eig_batch_size<T>(const Runtime&, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

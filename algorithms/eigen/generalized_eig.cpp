@@ -9,6 +9,7 @@
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -242,10 +243,6 @@ SymmetricEig<T> generalized_eig(Runtime& runtime, MatrixView<T> a, MatrixView<T>
   template SymmetricEig<T> generalized_eig(Runtime&, MatrixView<T>, MatrixView<T>, const GeneralizedEigOptions&); \
   template SymmetricEig<T> generalized_eig(Graph&, const TileMatrix<T>&, const TileMatrix<T>&,                    \
                                            const GeneralizedEigOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -7,6 +7,7 @@
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -272,10 +273,6 @@ BandReduction<T> reduce_to_band(Graph& g, const TileMatrix<T>& A, const Symmetri
   template class BandReduction<T>;                                                                \
   template BandReduction<T> reduce_to_band(Graph&, const TileMatrix<T>&, const SymmetricBand<T>&, \
                                            const ReduceToBandOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

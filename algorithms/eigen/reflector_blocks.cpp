@@ -2,6 +2,7 @@
 #include <tesela/algorithms/eigen/reflector_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/sy2sb.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -46,10 +47,6 @@ void apply_reflectors(Graph& g, Op op, const std::vector<ReflectorBlock<T>>& blo
 #define TESELA_INSTANTIATE(T)                                               \
   template void join_reflectors(Graph&, const ReflectorBlock<T>&, index_t); \
   template void apply_reflectors(Graph&, Op, const std::vector<ReflectorBlock<T>>&, const TileMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -14,6 +14,7 @@
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>
@@ -394,11 +395,7 @@ SymmetricEig<T> symmetric_eig(Runtime& runtime, MatrixView<T> a, const Symmetric
 #define TESELA_INSTANTIATE(T)                                                                  \
   template SymmetricEig<T> symmetric_eig(Runtime&, MatrixView<T>, const SymmetricEigOptions&); \
   template SymmetricEig<T> symmetric_eig(Graph&, const TileMatrix<T>&, const SymmetricEigOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template SymmetricEig<float> symmetric_eig(Graph&, std::span<const float>, std::span<const float>,
                                            const SymmetricEigOptions&);
 template SymmetricEig<double> symmetric_eig(Graph&, std::span<const double>, std::span<const double>,

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
@@ -84,10 +85,6 @@ InertiaCount count_below(std::span<const double> values, double end, double accu
   template SymmetricInertia symmetric_inertia(Runtime&, MatrixView<const T>, double);                           \
   template Certificate certify_spectrum(Graph&, const TileMatrix<T>&, std::span<const double>, double, index_t, \
                                         std::uint64_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

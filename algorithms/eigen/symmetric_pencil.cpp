@@ -5,6 +5,7 @@
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <cmath>
@@ -145,10 +146,6 @@ Certificate certify_spectrum(Graph& g, const SymmetricPencil<T>& pencil, std::sp
   template class SymmetricPencil<T>;                                                                                 \
   template Certificate certify_spectrum(Graph&, const SymmetricPencil<T>&, std::span<const double>, double, index_t, \
                                         std::uint64_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -112,8 +113,6 @@ index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x)
                                                    const TileMatrix<T>&, const TridiagonalEigOptions&);            \
   template IndexRange tridiagonal_positions(std::span<const T>, std::span<const T>, const TridiagonalEigOptions&); \
   template index_t tridiagonal_count_below(std::span<const T>, std::span<const T>, T);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/givens/givens_list.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 
@@ -333,10 +334,6 @@ Status givens_qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixV
                                  const TileMatrix<T>*);                                                    \
   template Status givens_qr(Runtime&, MatrixView<T>, MatrixView<T>, const GivensOptions&);                 \
   template GivensQr<T> givens_band_qr(Graph&, const TileMatrix<T>&, index_t, index_t, index_t, const GivensOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -6,6 +6,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/normal_residual.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -310,11 +311,7 @@ ConstrainedLeastSquares<T> lse(Runtime& runtime, MatrixView<T> a, MatrixView<T> 
                                           const HostMatrix<T>&, const OlsOptions&);                                 \
   template ConstrainedLeastSquares<T> lse(Runtime&, MatrixView<T>, MatrixView<T>, const HostMatrix<T>&,             \
                                           const HostMatrix<T>&, const OlsOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template ExtendedQr<float> triangle_of(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);
 template ExtendedQr<double> triangle_of(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,
                                         const OlsOptions&);

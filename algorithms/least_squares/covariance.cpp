@@ -2,6 +2,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <cmath>
 
@@ -124,10 +125,6 @@ std::vector<real_t<T>> standard_errors(Graph& g, const GeneralizedLeastSquares<T
   template std::vector<real_t<T>> standard_errors(Graph&, const LeastSquares<T>&); \
   template std::vector<real_t<T>> standard_errors(Graph&, const Glm<T>&);          \
   template std::vector<real_t<T>> standard_errors(Graph&, const GeneralizedLeastSquares<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

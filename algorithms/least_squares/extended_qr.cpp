@@ -1,5 +1,6 @@
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -83,10 +84,6 @@ bool all_finite(const ExtendedQr<T>& e) {
   template ExtendedQr<T> extended_qr(Graph&, const GivensQr<T>&, TileShape, const TileMatrix<T>&);        \
   template bool all_finite(const ExtendedQr<T>&);                                                         \
   template FirstRows<T> first_rows(const TileMatrix<T>&, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -6,6 +6,7 @@
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -272,11 +273,7 @@ GeneralizedLeastSquares<T> gls_covariance(Runtime& runtime, MatrixView<T> a, Mat
 #define TESELA_INSTANTIATE(T)              \
   TESELA_INSTANTIATE_SOLVER(T, gls_factor) \
   TESELA_INSTANTIATE_SOLVER(T, gls_covariance)
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE_SOLVER
 
 }  // namespace tesela

@@ -7,6 +7,7 @@
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/power_of_two.hpp>
@@ -363,10 +364,6 @@ Glm<T> glm(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, MatrixView<T> y, 
   template Glm<T> glm(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const TileMatrix<T>&, const GlmOptions&); \
   template Glm<T> detail::glm_scaled_equations(Graph&, const TileMatrix<T>&, const TileMatrix<T>&,                  \
                                                const TileMatrix<T>&, const GlmOptions&, const EquationUnits&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

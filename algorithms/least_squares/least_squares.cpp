@@ -5,6 +5,7 @@
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>
 
@@ -242,10 +243,7 @@ std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMa
   template void require_conforming(const char*, const TileMatrix<T>&, const TileMatrix<T>&); \
   template LeastSquares<T> solve_empty(const TileMatrix<T>&, index_t);                       \
   template ExtendedQr<T> reduce(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 template std::vector<ExtendedQr<float>> reduce(Graph&, const MatrixRows<float>&, const HostMatrix<float>&,
                                                const HostMatrix<float>&, index_t);
@@ -309,10 +307,7 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   template Measured ols_error<T>(const NormalResidual<T>::Result&, Shape, index_t, double);            \
   template LeastSquares<T> ols(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&); \
   template LeastSquares<T> ols(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 template LeastSquares<float> ols(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);
 template LeastSquares<double> ols(Graph&, const MatrixRows<double>&, const HostMatrix<double>&, const OlsOptions&);

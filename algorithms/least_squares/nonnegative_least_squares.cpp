@@ -4,6 +4,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/row_space.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
@@ -209,8 +210,6 @@ LeastSquares<T> nnls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, c
   template LeastSquares<T> nnls(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&); \
   template LeastSquares<T> nnls(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);             \
   template LeastSquares<T> nnls(Graph&, const MatrixRows<T>&, const HostMatrix<T>&, const OlsOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

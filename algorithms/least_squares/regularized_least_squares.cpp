@@ -6,6 +6,7 @@
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -274,8 +275,6 @@ Regularized<T> regularized_least_squares(Graph& g, const MatrixRows<T>& A, const
   template Regularized<T> regularized_least_squares(Graph&, MatrixView<T>, MatrixView<T>, const RegularizedOptions&); \
   template Regularized<T> regularized_least_squares(Graph&, const MatrixRows<T>&, const HostMatrix<T>&,               \
                                                     const RegularizedOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -5,6 +5,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -268,8 +269,6 @@ TotalLeastSquares<T> tls(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, con
   template TlsError tls_error(const HostMatrix<double>&, const HostMatrix<T>&);               \
   template TotalLeastSquares<T> tls(Graph&, MatrixView<T>, MatrixView<T>, const TlsOptions&); \
   template TotalLeastSquares<T> tls(Runtime&, MatrixView<T>, MatrixView<T>, const TlsOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -69,11 +70,7 @@ LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
                                const OlsOptions&);                                                                \
   template LeastSquares<T> wls(Runtime&, MatrixView<T>, MatrixView<T>, const std::vector<real_t<T>>&,             \
                                const OlsOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template LeastSquares<float> wls(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const std::vector<float>&,
                                  const OlsOptions&);
 template LeastSquares<double> wls(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,

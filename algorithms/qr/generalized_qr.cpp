@@ -1,5 +1,6 @@
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 namespace tesela {
@@ -41,10 +42,6 @@ GeneralizedRq<T> grq(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, c
   template struct GeneralizedQr<T>;                                                                    \
   template GeneralizedQr<T> gqr(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const RqOptions&); \
   template GeneralizedRq<T> grq(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const RqOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -3,6 +3,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/householder_vectors.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -71,10 +72,6 @@ std::vector<real_t<T>> singular_values(Runtime& runtime, HostMatrix<T>& A) {
   template std::vector<T> qr_reflectors(Runtime&, HostMatrix<T>&);                 \
   template std::vector<index_t> column_pivots(Runtime&, HostMatrix<T>&);           \
   template std::vector<real_t<T>> singular_values(Runtime&, HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,10 +1,10 @@
-#include <tesela/algorithms/qr/internal/cholesky_pass.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -109,6 +109,28 @@ class GramSchmidt {
   std::deque<TileMatrix<T>> copies_;  // kept until their tasks have run
 };
 
+/// Inserts G = A^H A, for A in one tile column.
+template <class T>
+void insert_gram(Graph& g, const TileMatrix<T>& A, const Tile<T>& G) {
+  for (index_t i = 0; i < A.mt(); ++i)
+    if (i == 0)
+      g.insert<Gemm<T, Out>>(on_gpu, {.op_a = adjoint<T>}, A(0, 0), A(0, 0), G);
+    else
+      g.insert<Gemm<T>>(on_gpu, {.op_a = adjoint<T>, .beta = 1}, A(i, 0), A(i, 0), G);
+}
+
+/// Inserts the computation of G's Cholesky factor in its place.
+template <class T>
+void insert_factor(Graph& g, const Tile<T>& G, const Tile<int>& info) {
+  g.insert<GramCholesky<T>>(urgent_on_gpu, {}, G, info, g.scratch<T>(GramCholesky<T>::work_size(G.cols()), 1));
+}
+
+/// Inserts A = A R^-1.
+template <class T>
+void insert_solve(Graph& g, const Tile<T>& R, const TileMatrix<T>& A) {
+  for (index_t i = 0; i < A.mt(); ++i) g.insert<SolveRight<T>>(on_gpu, {}, R, A(i, 0));
+}
+
 /// Cholesky QR: passes A = (A R^-1) R, each with the Gram matrix of all rows.
 template <class T>
 class CholeskyQr {
@@ -141,11 +163,11 @@ class CholeskyQr {
   /// |A^H A| for ||A||^2. R becomes this pass's factor, or this factor times R.
   int pass(double shift) {
     const Tile<T> gram = gram_(0, 0);
-    detail::insert_gram(g_, a_, gram);
+    insert_gram(g_, a_, gram);
     if (shift > 0) add_to_diagonal(shift);
-    detail::insert_gram_factor(g_, gram, info_(0, 0));
+    insert_factor(g_, gram, info_(0, 0));
     if (const int broken = *info_(0, 0).read().data; broken != 0) return broken > 0 ? broken : 1;
-    detail::insert_solve_right(g_, gram, a_);
+    insert_solve(g_, gram, a_);
     if (!std::exchange(begun_, true)) {
       g_.insert<Lacpy<T>>(on_gpu, {Part::upper, 0}, gram, r_(0, 0));
     } else {
@@ -243,6 +265,15 @@ Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalizat
   return result;
 }
 
+template <class T>
+void cholesky_qr_pass(Graph& g, const TileMatrix<T>& A, const Tile<T>& R, const Tile<int>& info) {
+  require(A.nt() == 1, "cholesky_qr_pass", "A", "must be one tile column");
+  require(R.rows() == A.n() && R.cols() == A.n(), "cholesky_qr_pass", "R", "must have A's columns and as many rows");
+  insert_gram(g, A, R);
+  insert_factor(g, R, info);
+  insert_solve(g, R, A);
+}
+
 namespace {
 
 /// Returns x / |x|; 1 if x is zero or not finite.
@@ -266,13 +297,10 @@ void make_diagonal_positive(HostMatrix<T>& r, HostMatrix<T>& q) {
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                \
-  template Orthogonalized<T> orthogonalize(Graph&, const TileMatrix<T>&, Orthogonalization); \
+#define TESELA_INSTANTIATE(T)                                                                     \
+  template Orthogonalized<T> orthogonalize(Graph&, const TileMatrix<T>&, Orthogonalization);      \
+  template void cholesky_qr_pass(Graph&, const TileMatrix<T>&, const Tile<T>&, const Tile<int>&); \
   template void make_diagonal_positive(HostMatrix<T>&, HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

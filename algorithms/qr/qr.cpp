@@ -5,6 +5,7 @@
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -393,10 +394,6 @@ QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options
 #define TESELA_INSTANTIATE(T)        \
   template class QrFactorization<T>; \
   template QrFactorization<T> qr(Graph&, const TileMatrix<T>&, const QrOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

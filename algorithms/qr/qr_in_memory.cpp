@@ -7,6 +7,7 @@
 #include <tesela/algorithms/support/tuned_tile.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -175,10 +176,6 @@ void keep_r(Graph& g, const QrFactorization<T>& factorization) {
   template Status QrFactorization<T>::apply(Runtime&, Side, Op, MatrixView<T>) const;          \
   template Status QrFactorization<T>::form_q(Runtime&, MatrixView<T>) const;                   \
   template void keep_r(Graph&, const QrFactorization<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

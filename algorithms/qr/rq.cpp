@@ -1,5 +1,6 @@
 #include <tesela/algorithms/qr/rq.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -72,10 +73,6 @@ RqFactorization<T> lq(Graph& g, const TileMatrix<T>& A, const RqOptions& options
   template class RqFactorization<T>;                                              \
   template RqFactorization<T> rq(Graph&, const TileMatrix<T>&, const RqOptions&); \
   template RqFactorization<T> lq(Graph&, const TileMatrix<T>&, const RqOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

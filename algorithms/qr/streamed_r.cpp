@@ -1,6 +1,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
@@ -104,10 +105,6 @@ HostMatrix<T> streamed_r(Graph& g, const RowSource<T>& A, const StreamedQrOption
 }
 
 #define TESELA_INSTANTIATE(T) template HostMatrix<T> streamed_r(Graph&, const RowSource<T>&, const StreamedQrOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -261,11 +262,7 @@ std::vector<real_t<T>> QrUpdater<T>::residual_norms() const {
   template void tall_skinny_r(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const TallSkinnyOptions&);         \
   template void tall_skinny_r(Graph&, const RowSource<T>&, const TileMatrix<T>&, index_t, const TallSkinnyOptions&); \
   template class QrUpdater<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template void tall_skinny_r(Graph&, const MatrixRows<float>&, const TileMatrix<float>&, index_t,
                             const TallSkinnyOptions&);
 template void tall_skinny_r(Graph&, const MatrixRows<double>&, const TileMatrix<double>&, index_t,

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -79,10 +80,6 @@ void report_not_finite(Graph& g, const TileMatrix<T>& A, FinitePart part) {
 #define TESELA_INSTANTIATE(T)                                                                      \
   template void rearrange(Graph&, const TileMatrix<T>&, const Arrangement&, const TileMatrix<T>&); \
   template void report_not_finite(Graph&, const TileMatrix<T>&, FinitePart);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/codelets/eigen/chase_bidiagonal.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -41,10 +42,6 @@ BidiagonalChase<T> band_to_bidiagonal(Graph& g, const UpperBand<T>& B, const Bul
 #define TESELA_INSTANTIATE(T)        \
   template class BidiagonalChase<T>; \
   template BidiagonalChase<T> band_to_bidiagonal(Graph&, const UpperBand<T>&, const BulgeOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -2,6 +2,7 @@
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -123,8 +124,6 @@ BidiagonalSvd<T> bidiagonal_svd(Runtime& runtime, std::span<const T> d, std::spa
 #define TESELA_INSTANTIATE(T)                                                             \
   template BidiagonalSvd<T> bidiagonal_svd(std::span<const T>, std::span<const T>, bool); \
   template BidiagonalSvd<T> bidiagonal_svd(Runtime&, std::span<const T>, std::span<const T>, bool);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

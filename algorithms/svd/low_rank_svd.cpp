@@ -1,6 +1,5 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
-#include <tesela/algorithms/qr/internal/cholesky_pass.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
@@ -10,6 +9,7 @@
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -155,9 +155,7 @@ class Range {
     for (int pass = 0; pass < passes; ++pass) {
       const TileMatrix<T>& G = basis.factors.emplace_back(g_.runtime(), X.n(), X.n(), TileShape{X.n(), X.n()}, "G");
       const TileMatrix<int>& info = infos_.emplace_back(g_.runtime(), 1, 1, TileShape{1, 1}, "info");
-      detail::insert_gram(g_, X, G(0, 0));
-      detail::insert_gram_factor(g_, G(0, 0), info(0, 0));
-      detail::insert_solve_right(g_, G(0, 0), X);
+      cholesky_qr_pass(g_, X, G(0, 0), info(0, 0));
     }
     return basis;
   }
@@ -322,10 +320,6 @@ double low_rank_svd_flops(Shape shape, const LowRankOptions& options) {
 #define TESELA_INSTANTIATE(T)                                                          \
   template LowRankSvd<T> low_rank_svd(Runtime&, MatrixView<T>, const LowRankOptions&); \
   template LowRankSvd<T> low_rank_svd(Graph&, MatrixView<T>, const LowRankOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

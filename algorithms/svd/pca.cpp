@@ -3,6 +3,7 @@
 #include <tesela/algorithms/svd/pca.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/parallel_for.hpp>
@@ -183,8 +184,6 @@ Pca<T> pca(Graph& g, const RowSource<T>& a, const PcaOptions& options) {
   template Pca<T> pca(Runtime&, MatrixView<T>, const PcaOptions&); \
   template Pca<T> pca(Graph&, MatrixView<T>, const PcaOptions&);   \
   template Pca<T> pca(Graph&, const RowSource<T>&, const PcaOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -2,6 +2,7 @@
 #include <tesela/algorithms/svd/reduce_to_upper_band.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/svd/ge2tb.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -157,10 +158,6 @@ UpperBandReduction<T> reduce_to_upper_band(Graph& g, const TileMatrix<T>& A, con
   template class UpperBandReduction<T>;                                                                  \
   template UpperBandReduction<T> reduce_to_upper_band(Graph&, const TileMatrix<T>&, const UpperBand<T>&, \
                                                       const ReduceToUpperBandOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

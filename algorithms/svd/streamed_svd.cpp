@@ -2,6 +2,7 @@
 #include <tesela/algorithms/svd/streamed_svd.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/power_of_two.hpp>
@@ -141,10 +142,6 @@ StreamedSvd<T> streamed_svd(Graph& g, const RowSource<T>& A, const SvdOptions& o
 }
 
 #define TESELA_INSTANTIATE(T) template StreamedSvd<T> streamed_svd(Graph&, const RowSource<T>&, const SvdOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

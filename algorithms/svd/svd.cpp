@@ -10,6 +10,7 @@
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -285,10 +286,6 @@ Svd<T> svd(Runtime& runtime, MatrixView<T> a, const SvdOptions& options) {
   template Svd<T> svd(Runtime&, MatrixView<T>, const SvdOptions&); \
   template Svd<T> svd(Graph&, MatrixView<T>, const SvdOptions&);   \
   template Svd<T> svd(Graph&, const TileMatrix<T>&, const SvdOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/svd/svd_batch.hpp>
 #include <tesela/codelets/svd/small_svd.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -157,10 +158,6 @@ SvdBatch<T> svd_batch(Runtime& runtime, MatrixView<T> a, index_t count, SvdVecto
   template SvdBatch<T> svd_batch(Graph&, MatrixView<T>, index_t, SvdVectors);                                 \
   template SvdBatch<T> svd_batch(Runtime&, MatrixView<T>, index_t, SvdVectors);                               \
   template index_t svd_batch_size<T>(const WorkerCounts&, Shape);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/elimination.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <limits>
@@ -44,10 +45,6 @@ void gtsv(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
 #define TESELA_INSTANTIATE(T)                                                \
   template void thomas(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&); \
   template void gtsv(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -6,6 +6,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -322,10 +323,6 @@ std::string description(const CheckedSolve& solve) {
                                                   const TileMatrix<T>&, const TridiagonalOptions&);                  \
   template CheckedSolve tridiagonal_solve(Runtime&, MatrixView<const T>, MatrixView<const T>, MatrixView<const T>,   \
                                           MatrixView<T>, const TridiagonalOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

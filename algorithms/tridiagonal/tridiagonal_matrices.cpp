@@ -1,4 +1,5 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <array>
@@ -96,10 +97,6 @@ void tridiagonal_multiply(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>
   template void fill(Graph&, const Tridiagonal<T>&, TridiagonalKind, std::uint64_t, const TridiagonalOptions&); \
   template void tridiagonal_multiply(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const TileMatrix<T>&, \
                                      const TridiagonalOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

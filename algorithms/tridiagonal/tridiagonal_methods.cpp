@@ -2,6 +2,7 @@
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -124,10 +125,6 @@ TridiagonalPlan plan_tridiagonal(const Runtime& runtime, const TridiagonalMethod
 #define TESELA_INSTANTIATE(T)                                                             \
   template void tridiagonal_solve_by(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
                                      const TridiagonalMethodOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,4 +1,5 @@
 #include "tests/support/c_interface.hpp"
+#include "tests/support/four_types.hpp"
 #include <tesela/host/lapack/lapack.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -50,8 +51,7 @@ constexpr double rounding = 300 * static_cast<double>(std::numeric_limits<real_t
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("C: complex products conjugate by C and transpose by T", "[c][gemm]", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("C: complex products conjugate by C and transpose by T", "[c][gemm]", COMPLEX_TYPES) {
   using T = TestType;
   const auto gemm = either<T>(tesela_cgemm, tesela_zgemm);
   const index_t m = 70, n = 33, k = 41;
@@ -68,8 +68,7 @@ TEMPLATE_TEST_CASE("C: complex products conjugate by C and transpose by T", "[c]
   }
 }
 
-TEMPLATE_TEST_CASE("C: complex QR by its handle and in LAPACK's form", "[c][qr]", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("C: complex QR by its handle and in LAPACK's form", "[c][qr]", COMPLEX_TYPES) {
   using T = TestType;
   const index_t m = 90, n = 40;
   const auto a = random<T>(m, n, 4);
@@ -97,8 +96,7 @@ TEMPLATE_TEST_CASE("C: complex QR by its handle and in LAPACK's form", "[c][qr]"
   CHECK(apart(rotated, r, m) <= rounding<T>);
 }
 
-TEMPLATE_TEST_CASE("C: complex systems are solved by LU, Cholesky and least squares", "[c][solve]", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("C: complex systems are solved by LU, Cholesky and least squares", "[c][solve]", COMPLEX_TYPES) {
   using T = TestType;
   for (const index_t n : {0, 1, 5, 64, 130}) {
     const auto x = random<T>(n, 3, 2);
@@ -146,8 +144,7 @@ TEMPLATE_TEST_CASE("C: complex systems are solved by LU, Cholesky and least squa
   }
 }
 
-TEMPLATE_TEST_CASE("C: complex least squares by weights agrees with gels on scaled rows", "[c][solve]",
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("C: complex least squares by weights agrees with gels on scaled rows", "[c][solve]", COMPLEX_TYPES) {
   using T = TestType;
   const index_t m = 50, n = 20;
   std::vector<real_t<T>> w;
@@ -170,7 +167,7 @@ TEMPLATE_TEST_CASE("C: complex least squares by weights agrees with gels on scal
 }
 
 TEMPLATE_TEST_CASE("C: complex least squares with constraints agrees with LAPACK's gglse", "[c][solve]",
-                   std::complex<float>, std::complex<double>) {
+                   COMPLEX_TYPES) {
   using T = TestType;
   const index_t m = 50, n = 20, p = 7;
   const auto a = random<T>(m, n, 1), b = random<T>(p, n, 2), c = random<T>(m, 1, 3), d = random<T>(p, 1, 4);
@@ -189,8 +186,7 @@ TEMPLATE_TEST_CASE("C: complex least squares with constraints agrees with LAPACK
   CHECK(apart(x, expected, n) <= 100 * rounding<T>);
 }
 
-TEMPLATE_TEST_CASE("C: complex general linear models agree with LAPACK's ggglm", "[c][solve]", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("C: complex general linear models agree with LAPACK's ggglm", "[c][solve]", COMPLEX_TYPES) {
   using T = TestType;
   const index_t n = 50, m = 20, p = 60;
   const auto a = random<T>(n, m, 1), b = random<T>(n, p, 2), d = random<T>(n, 1, 3);
@@ -210,8 +206,7 @@ TEMPLATE_TEST_CASE("C: complex general linear models agree with LAPACK's ggglm",
   CHECK(apart(y, of_y, p) <= 100 * rounding<T>);
 }
 
-TEMPLATE_TEST_CASE("C: Hermitian eigenproblems and complex tridiagonal systems", "[c][eig]", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("C: Hermitian eigenproblems and complex tridiagonal systems", "[c][eig]", COMPLEX_TYPES) {
   using T = TestType;
   using Real = real_t<T>;
   const index_t n = 90;
@@ -255,7 +250,7 @@ TEMPLATE_TEST_CASE("C: Hermitian eigenproblems and complex tridiagonal systems",
   CHECK(apart(b, x, n) <= rounding<T>);
 }
 
-TEMPLATE_TEST_CASE("C: complex singular values", "[c][svd]", std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("C: complex singular values", "[c][svd]", COMPLEX_TYPES) {
   using T = TestType;
   using Real = real_t<T>;
   const index_t m = 30, n = 20;
@@ -293,7 +288,7 @@ TEMPLATE_TEST_CASE("C: complex singular values", "[c][svd]", std::complex<float>
                  &bound) > 0);
 }
 
-TEMPLATE_TEST_CASE("C: Hermitian pairs", "[c][eig]", std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("C: Hermitian pairs", "[c][eig]", COMPLEX_TYPES) {
   using T = TestType;
   using Real = real_t<T>;
   const index_t n = 20;

@@ -1,11 +1,9 @@
 #pragma once
 
-#include "tests/support/test.hpp"
+#include "tests/support/padded.hpp"
+#include "tests/support/two_sided.hpp"
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
-#include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/tiles/generator.hpp>
-#include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,15 +13,6 @@
 // j.
 
 namespace tesela::test {
-
-/// Returns x + y i, or x for a real T.
-template <class T>
-T number(double x, double y) {
-  if constexpr (is_complex<T>)
-    return T(static_cast<real_t<T>>(x), static_cast<real_t<T>>(y));
-  else
-    return static_cast<T>(x);
-}
 
 /// Returns a band of this kind: uniform, diagonal, zero, tridiagonal (inside the band), graded (from 1 down to eps^3),
 /// spiked (tiny elements next to large ones).
@@ -67,9 +56,6 @@ std::vector<double> band_values(const HostMatrix<T>& ab) {
   if (a.rows() > 0) REQUIRE(lapack::syevd(a.rows(), a.data(), a.ld(), values.data(), false) == 0);
   return values;
 }
-
-template <class T>
-const T nan_of = number<T>(NAN, NAN);
 
 /// Returns a band in tiles, with NaN in the room for bulges and in the rows after the last one.
 template <class T>
@@ -116,45 +102,6 @@ double value_error(const HostMatrix<T>& ab, const Found<T>& t) {
   return largest > 0 ? worst / largest : worst;
 }
 
-template <class T>
-double residual_bound(index_t n) {
-  return (sizeof(real_t<T>) == 8 ? 5e-15 : 1e-6) * std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
-}
-
-template <class T>
-double orthogonality_bound(index_t n) {
-  return (sizeof(real_t<T>) == 8 ? 1e-13 : 2e-5) * std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
-}
-
-template <class T>
-HostMatrix<T> identity(index_t n) {
-  HostMatrix<T> q = HostMatrix<T>::zeros(n, n);
-  for (index_t j = 0; j < n; ++j) q(j, j) = T(1);
-  return q;
-}
-
-/// Returns op(A) op(B) in double precision.
-template <class A, class B>
-HostMatrix<with_parts<A, double>> product(Op op_a, const HostMatrix<A>& a, Op op_b, const HostMatrix<B>& b) {
-  using Wide = with_parts<A, double>;
-  HostMatrix<Wide> x(a.rows(), a.cols()), y(b.rows(), b.cols());
-  std::transform(a.data(), a.data() + a.size(), x.data(), [](A number) { return Wide(number); });
-  std::transform(b.data(), b.data() + b.size(), y.data(), [](B number) { return Wide(number); });
-  const Shape left = apply(op_a, {a.rows(), a.cols()}), right = apply(op_b, {b.rows(), b.cols()});
-  auto c = HostMatrix<Wide>::zeros(left.rows, right.cols);
-  if (left.rows > 0 && right.cols > 0)
-    blas::gemm<Wide>(op_a, op_b, left.rows, right.cols, left.cols, 1, x.data(), x.ld(), y.data(), y.ld(), 0, c.data(),
-                     c.ld());
-  return c;
-}
-
-template <class T>
-double frobenius(const HostMatrix<T>& a) {
-  double sum = 0;
-  for (index_t k = 0; k < a.size(); ++k) sum += std::norm(a.data()[k]);
-  return std::sqrt(sum);
-}
-
 /// A band, its T, and Q formed from the identity in tiles of `tile`.
 template <class T>
 struct Formed : Found<T> {
@@ -178,28 +125,19 @@ Formed<T> form(Runtime& rt, const HostMatrix<T>& ab, index_t window, const Bulge
   return f;
 }
 
-struct Errors {
-  double residual, orthogonality;
-};
+/// Checks B = Q T Q^H and Q^H Q = I.
 template <class T>
-Errors measure(const HostMatrix<T>& ab, const Formed<T>& f) {
+void check_formed(const HostMatrix<T>& ab, const Formed<T>& f) {
   using Wide = with_parts<T, double>;
   const index_t n = ab.cols();
-  HostMatrix<Wide> t = HostMatrix<Wide>::zeros(n, n), b = dense(ab);
+  HostMatrix<Wide> t = HostMatrix<Wide>::zeros(n, n);
   for (index_t j = 0; j < n; ++j) {
     t(j, j) = Wide(f.d[static_cast<std::size_t>(j)]);
     if (j + 1 == n) break;
     t(j + 1, j) = Wide(f.e[static_cast<std::size_t>(j)]);
     t(j, j + 1) = conj(t(j + 1, j));
   }
-  const double norm = frobenius(b);
-  const HostMatrix<Wide> back = product(Op::none, product(Op::none, f.q, Op::none, t), adjoint<T>, f.q);
-  HostMatrix<Wide> unit = product(adjoint<T>, f.q, Op::none, f.q);
-  for (index_t j = 0; j < n; ++j) {
-    unit(j, j) -= 1;
-    for (index_t i = 0; i < n; ++i) b(i, j) -= back(i, j);
-  }
-  return {norm > 0 ? frobenius(b) / norm : frobenius(b), frobenius(unit)};
+  check_two_sided(dense(ab), f.q, t, f.q);
 }
 
 /// Clamps b like SymmetricBand.

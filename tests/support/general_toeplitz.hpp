@@ -1,39 +1,59 @@
 #pragma once
 
+#include "tests/support/matrices.hpp"
 #include "tests/support/toeplitz.hpp"
+#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 
 #include <cmath>
 #include <random>
 
-// Dense references for Toeplitz matrices that need not be symmetric.
+// Toeplitz matrices of real and complex numbers that need not be symmetric: dense references and our solution.
 
 namespace tesela::test {
+
+template <class T>
+using Wide = with_parts<T, double>;
 
 /// First column and first row, whose first number is NaN because nobody may read it.
 template <class T>
 struct GeneralMatrix {
   HostMatrix<T> c, r;
   index_t n() const { return c.rows(); }
-  double operator()(index_t i, index_t j) const { return static_cast<double>(i >= j ? c(i - j, 0) : r(j - i, 0)); }
+  Wide<T> operator()(index_t i, index_t j) const { return converted<Wide<T>>(i >= j ? c(i - j, 0) : r(j - i, 0)); }
 };
 
 /// Returns the matrix with these numbers t(i - j).
 template <class T, class F>
 GeneralMatrix<T> general_matrix(index_t n, const F& t) {
-  GeneralMatrix<T> a{HostMatrix<T>(n, 1), HostMatrix<T>(n, 1)};
-  for (index_t i = 0; i < n; ++i) {
-    a.c(i, 0) = static_cast<T>(t(i));
-    a.r(i, 0) = i == 0 ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(t(-i));
-  }
-  return a;
+  return {filled<T>({n, 1}, [&](index_t i, index_t) { return static_cast<T>(t(i)); }),
+          filled<T>({n, 1},
+                    [&](index_t i, index_t) { return i == 0 ? T(real_t<T>(not_a_number)) : static_cast<T>(t(-i)); })};
 }
 
 template <class T>
-HostMatrix<double> dense(const GeneralMatrix<T>& a) {
-  HostMatrix<double> full(a.n(), a.n());
-  for (index_t j = 0; j < a.n(); ++j)
-    for (index_t i = 0; i < a.n(); ++i) full(i, j) = a(i, j);
-  return full;
+HostMatrix<Wide<T>> dense(const GeneralMatrix<T>& a) {
+  return filled<Wide<T>>({a.n(), a.n()}, a);
+}
+
+template <class T>
+struct Answer {
+  HostMatrix<T> x;
+  ToeplitzSolution solution;
+};
+
+/// Solves by the facade for arrays, with padding below B that must stay.
+template <class T>
+Answer<T> answer(Runtime& runtime, const GeneralMatrix<T>& a, const HostMatrix<T>& b,
+                 ToeplitzMethod method = ToeplitzMethod::automatic, T sigma = 0) {
+  const index_t n = b.rows(), k = b.cols();
+  HostMatrix<T> padded = filled<T>({n + 3, k}, [&](index_t i, index_t j) { return i < n ? b(i, j) : T(-77); });
+  Answer<T> result;
+  result.solution =
+      toeplitz_solve<T>(runtime, a.c, a.r, sigma, MatrixView<T>(padded.data(), {n, k}, padded.ld()), {method});
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = n; i < n + 3; ++i) CHECK(padded(i, j) == T(-77));
+  result.x = filled<T>({n, k}, [&](index_t i, index_t j) { return padded(i, j); });
+  return result;
 }
 
 /// Solves by elimination with partial pivoting in long double.

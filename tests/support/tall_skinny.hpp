@@ -2,14 +2,13 @@
 
 // Shared by the tests of tall-and-skinny QR.
 
+#include "tests/support/matrices.hpp"
 #include "tests/support/padded.hpp"
-#include "tests/support/test.hpp"
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 
 namespace tesela::test {
 
-inline const double epsilon = std::numeric_limits<double>::epsilon();
 /// Returns the orthonormal factor of a random matrix.
 inline Padded<double> orthonormal(index_t m, index_t n, std::uint64_t seed) {
   auto factors = Padded<double>::random(m, n, seed);

@@ -35,7 +35,7 @@ template <class T>
 std::vector<double> dense_eigenvalues(const HostMatrix<T>& t) {
   HostMatrix<double> a = dense(t);
   std::vector<double> w(static_cast<std::size_t>(t.rows()));
-  lapack::syevd(t.rows(), a.data(), a.ld(), w.data(), false);
+  REQUIRE(lapack::syevd(t.rows(), a.data(), a.ld(), w.data(), false) == 0);
   return w;
 }
 

@@ -1,11 +1,9 @@
 #pragma once
 
-#include "tests/support/test.hpp"
-#include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
+#include "tests/support/toeplitz.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/host/lapack/lapack.hpp>
 
 // Checks of a Toeplitz spectrum.
 
@@ -14,18 +12,6 @@ namespace tesela::test {
 template <class T>
 std::span<const T> column(const HostMatrix<T>& t) {
   return {t.data(), static_cast<std::size_t>(t.rows())};
-}
-
-/// Returns the eigenvalues by LAPACK in double precision.
-template <class T>
-std::vector<double> dense_values(const HostMatrix<T>& t) {
-  const index_t n = t.rows();
-  HostMatrix<double> a(n, n);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) a(i, j) = static_cast<double>(t(std::abs(i - j), 0));
-  std::vector<double> values(static_cast<std::size_t>(n));
-  REQUIRE(lapack::syevd(n, a.data(), n, values.data(), false) == 0);
-  return values;
 }
 
 inline const std::vector<ToeplitzGenerator> all_kinds{{ToeplitzKind::random, 0, 1},
@@ -40,7 +26,7 @@ template <class T>
 Spectrum<T> check_spectrum(Runtime& runtime, const HostMatrix<T>& t, const SpectrumOptions& options, double bound) {
   Graph g(runtime);
   const Spectrum<T> s = toeplitz_spectrum<T>(g, column(t), options);
-  std::vector<double> right = dense_values(t);
+  std::vector<double> right = dense_eigenvalues(t);
   const double norm = std::max(std::abs(right.front()), std::abs(right.back()));
   std::erase_if(right, [&](double v) { return v < options.low || v >= options.high; });
   REQUIRE(s.values.size() == right.size());

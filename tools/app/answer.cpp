@@ -1,5 +1,6 @@
 #include "tools/app/answer.hpp"
 
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 
 #include <fmt/format.h>
@@ -74,10 +75,6 @@ nlohmann::json answer_json(const HostMatrix<T>& matrix) {
 #define TESELA_INSTANTIATE(T)                                                  \
   template std::string answer_table(const std::string&, const HostMatrix<T>&); \
   template nlohmann::json answer_json(const HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

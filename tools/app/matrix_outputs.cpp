@@ -3,6 +3,7 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/progress.hpp"
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>
@@ -111,10 +112,6 @@ void write_matrix_parts(Report& report, const Runtime& runtime, const char* name
   template MatrixOutput::MatrixOutput(const char*, const std::string&, const HostMatrix<T>&, OneColumn);           \
   template void write_matrix_parts(Report&, const Runtime&, const char*, const std::string&, const HostMatrix<T>&, \
                                    const BlockCyclic&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

@@ -1,4 +1,5 @@
 #include "tools/checks/eig_error.hpp"
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -46,10 +47,6 @@ EigBatchError eig_batch_error(const HostMatrix<T>& a, const HostMatrix<real_t<T>
 #define TESELA_INSTANTIATE(T)                                                                                      \
   template EigBatchError eig_batch_error(const HostMatrix<T>&, const HostMatrix<real_t<T>>&, const HostMatrix<T>*, \
                                          bool, index_t, std::uint64_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

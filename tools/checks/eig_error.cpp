@@ -3,6 +3,7 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -269,10 +270,6 @@ double symmetric_norm(const HostMatrix<T>& a, double largest_value) {
   template Moments moments_of(const HostMatrix<T>&);                                                                   \
   template double trace_drift(const HostMatrix<T>&, const std::vector<double>&, double);                               \
   template double symmetric_norm(const HostMatrix<T>&, double);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
@@ -90,10 +91,6 @@ double cholesky_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors) 
 #define TESELA_INSTANTIATE(T)                                                                         \
   template double lu_condition(const HostMatrix<T>&, const HostMatrix<T>&, std::span<const index_t>); \
   template double cholesky_condition(const HostMatrix<T>&, const HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -2,6 +2,7 @@
 
 #include <tesela/host/blas.hpp>
 #include <tesela/host/normal_residual.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -229,10 +230,6 @@ double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const
   template FactorError cholesky_error(const HostMatrix<T>&, const HostMatrix<T>&);                     \
   template double solution_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&);    \
   template double componentwise_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -3,6 +3,7 @@
 #include "tools/checks/eig_error.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -188,10 +189,6 @@ GeneralizedEigError generalized_eig_error(GeneralizedKind kind, const HostMatrix
   template GeneralizedEigError generalized_eig_error(GeneralizedKind, const HostMatrix<T>&, const HostMatrix<T>&,     \
                                                      const std::vector<double>&, const HostMatrix<T>&, index_t, bool, \
                                                      index_t, std::uint64_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -2,6 +2,7 @@
 
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -253,10 +254,6 @@ GqrError gqr_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
                               const HostMatrix<T>&, const HostMatrix<T>&, const std::vector<int>&, bool);             \
   template GqrError gqr_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
                               const HostMatrix<T>&, const HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include "tools/checks/glm_error.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -83,10 +84,6 @@ typename kernels::NormalResidual<with_parts<T, double>>::Result gls_error(const 
 #define TESELA_INSTANTIATE(T)                                                         \
   template typename kernels::NormalResidual<with_parts<T, double>>::Result gls_error( \
       const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, bool, const HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

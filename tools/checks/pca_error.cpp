@@ -2,6 +2,7 @@
 #include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <algorithm>
@@ -124,8 +125,6 @@ PcaError pca_error(const RowSource<T>& a, const Pca<T>& found) {
 #define TESELA_INSTANTIATE(T)                         \
   template PcaBounds pca_bounds<T>(index_t, index_t); \
   template PcaError pca_error(const RowSource<T>&, const Pca<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

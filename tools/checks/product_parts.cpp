@@ -1,5 +1,6 @@
 #include "tools/checks/reference.hpp"
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
@@ -138,10 +139,6 @@ ProductError product_error(const Runtime& runtime, const ProductParts<T>& p, con
 
 #define TESELA_INSTANTIATE(T) \
   template ProductError product_error(const Runtime&, const ProductParts<T>&, const std::vector<index_t>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

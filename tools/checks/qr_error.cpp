@@ -3,6 +3,7 @@
 #include "tools/checks/qr_error_sums.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -260,10 +261,6 @@ HostMatrix<T> identity(index_t m, index_t columns) {
   template class QrSample<T>;                                                                  \
   template HostMatrix<T> upper_trapezoid(const HostMatrix<T>&, index_t);                       \
   template HostMatrix<T> identity(index_t, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -135,10 +136,6 @@ std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed) {
 #define TESELA_INSTANTIATE(T)                \
   template double product_bound<T>(index_t); \
   template ProductError product_error(const ProductProblem<T>&, const std::vector<index_t>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

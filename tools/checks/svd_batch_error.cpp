@@ -1,4 +1,5 @@
 #include "tools/checks/svd_error.hpp"
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -47,10 +48,6 @@ SvdBatchError svd_batch_error(const HostMatrix<T>& a, const HostMatrix<real_t<T>
 #define TESELA_INSTANTIATE(T)                                                                                      \
   template SvdBatchError svd_batch_error(const HostMatrix<T>&, const HostMatrix<real_t<T>>&, const HostMatrix<T>*, \
                                          const HostMatrix<T>*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

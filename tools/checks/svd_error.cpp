@@ -4,6 +4,7 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -169,10 +170,6 @@ double low_rank_error(const HostMatrix<T>& a, const std::vector<double>& values,
   template double norm_drift(const HostMatrix<T>&, const std::vector<double>&);                          \
   template double low_rank_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, \
                                  const HostMatrix<T>&, double);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

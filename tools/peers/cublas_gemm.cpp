@@ -5,6 +5,7 @@
 #include "tools/peers/harness.hpp"
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/host/by_type.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <cublasXt.h>
 #include <cuda_runtime.h>
@@ -108,11 +109,7 @@ void CublasXtGemm<T>::multiply(const T* a, const T* b, T* c) const {
 #define TESELA_INSTANTIATE(T)   \
   template class CublasGemm<T>; \
   template class CublasXtGemm<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::bench
 

@@ -1,6 +1,7 @@
 #include "tools/peers/cusolver_eig.hpp"
 
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #if TESELA_HAVE_CUDA
 #include <tesela/host/by_type.hpp>
@@ -145,9 +146,7 @@ void CusolverGeneralizedEig<T>::solve(T* values) const {
   template class CusolverEig<T>;      \
   template class CusolverEigBatch<T>; \
   template class CusolverGeneralizedEig<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 template class CusolverEig<std::complex<float>>;
 template class CusolverEig<std::complex<double>>;
 

@@ -1,6 +1,7 @@
 #include "tools/peers/cusolver_least_squares.hpp"
 
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #if TESELA_HAVE_CUDA
 #include <tesela/codelets/support/internal/cublas.hpp>
@@ -129,9 +130,7 @@ void CusolverLse<T>::solve(T* x) const {
 #define TESELA_INSTANTIATE(T)    \
   template class CusolverGlm<T>; \
   template class CusolverLse<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela
 

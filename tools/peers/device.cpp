@@ -4,6 +4,7 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/machine/topology.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -156,11 +157,7 @@ double copy_ceiling() {
 #define TESELA_INSTANTIATE(T)                                                                    \
   template int cublas_multiply(CUstream_st*, index_t, index_t, index_t, const T*, const T*, T*); \
   template double gemm_ceiling<T>();
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template bool cublas_emulates<float>();
 template bool cublas_emulates<double>();
 template int cublas_emulated_multiply(CUstream_st*, index_t, index_t, index_t, const float*, const float*, float*);

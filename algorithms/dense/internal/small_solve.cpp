@@ -2,6 +2,7 @@
 #include <tesela/algorithms/dense/internal/small_solve.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <numeric>
 #include <utility>
@@ -158,10 +159,6 @@ DirectSolve cholesky_here(const MatrixView<T>& a) {
   template std::optional<DirectSolve> lu_solve_here(const MatrixView<T>&, const MatrixView<T>&);            \
   template DirectSolve cholesky_solve_here(const MatrixView<T>&, std::span<const T>, const MatrixView<T>&); \
   template DirectSolve cholesky_here(const MatrixView<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -39,9 +39,9 @@ class BidiagonalTree {
       : g_(runtime),
         d_(scaled(d, exponent_of(d, e))),
         e_(scaled(e, exponent_of(d, e))),
-        leaf_(options.leaf > 0      ? std::max<index_t>(options.leaf, 3)
-              : std::getenv("LEAF") ? std::atol(std::getenv("LEAF"))
-                                    : 256),
+        leaf_(options.leaf > 0       ? std::max<index_t>(options.leaf, 3)
+              : std::ssize(d) < 2048 ? 128
+                                     : 256),
         n_(static_cast<index_t>(d.size())),
         on_cores_(suitable_shape(runtime, n_, false, options.rows, options.batch)),
         on_gpus_(suitable_shape(runtime, n_, true, options.rows, options.batch)),

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/tridiagonal/sturm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
@@ -165,8 +166,6 @@ std::vector<Bracket<T>> bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, 
 #define TESELA_INSTANTIATE(T)                                                                \
   template std::vector<Bracket<T>> bisect(Runtime&, const ScaledTridiagonal<T>&, IndexRange, \
                                           const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/tridiagonal/merge.hpp>
 #include <tesela/codelets/eigen/tridiagonal/steqr.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -303,8 +304,6 @@ void divide_and_conquer(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRa
 #define TESELA_INSTANTIATE(T)                                                                               \
   template void divide_and_conquer(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>*, \
                                    const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

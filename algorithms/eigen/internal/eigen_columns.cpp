@@ -1,6 +1,7 @@
 #include <tesela/algorithms/eigen/internal/eigen_columns.hpp>
 #include <tesela/codelets/eigen/tridiagonal/merge.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -114,8 +115,6 @@ std::vector<ColumnPlace> ascending_places(const std::vector<EigenColumns<T>>& no
   template void place_columns(Graph&, const std::vector<EigenColumns<T>>&, const std::vector<ColumnPlace>&, \
                               const TileMatrix<T>&, index_t);                                               \
   template std::vector<ColumnPlace> ascending_places(const std::vector<EigenColumns<T>>&, index_t, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

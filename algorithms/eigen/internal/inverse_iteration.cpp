@@ -5,6 +5,7 @@
 #include <tesela/codelets/eigen/tridiagonal/sturm.hpp>
 #include <tesela/codelets/eigen/tridiagonal/tridiagonal_inverse.hpp>
 #include <tesela/codelets/support/fill.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
@@ -214,8 +215,6 @@ void bisect_and_iterate(Runtime& runtime, const ScaledTridiagonal<T>& given, Ind
 #define TESELA_INSTANTIATE(T)                                                                               \
   template void bisect_and_iterate(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>&, \
                                    const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -2,6 +2,7 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/tridiagonal/ql.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -74,8 +75,6 @@ void ql(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const
 #define TESELA_INSTANTIATE(T)                                                               \
   template void ql(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>*, \
                    const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

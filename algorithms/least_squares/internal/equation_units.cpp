@@ -2,6 +2,7 @@
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/least_squares/row_scaling.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -164,10 +165,6 @@ void unscale_multipliers(const std::vector<int>& e, HostMatrix<T>& L, std::vecto
   template EquationUnits equilibrate_equations(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
                                                const TileMatrix<T>&);                              \
   template void unscale_multipliers(const std::vector<int>&, HostMatrix<T>&, std::vector<int>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -5,6 +5,7 @@
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -399,10 +400,6 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   template HostMatrix<T> with_rows_at(HostMatrix<T>, const std::vector<index_t>&);                                  \
   template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double);                \
   template SolvedTriangle<T> solve_triangle(Graph&, const TileR<T>&, HostMatrix<T>);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

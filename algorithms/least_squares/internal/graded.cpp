@@ -2,6 +2,7 @@
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/row_basis.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -171,10 +172,6 @@ void GradedRowsOfA<T>::apply(Op op, HostMatrix<T>& X) const {
   template HostMatrix<T> graded_null_space_part(const HostMatrix<T>&, index_t, const std::vector<int>&, double); \
   template LeastNorm<T> graded_least_norm(HostMatrix<T>, std::vector<int>, const HostMatrix<T>&, double, bool);  \
   template class GradedRowsOfA<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -5,6 +5,7 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -165,10 +166,6 @@ double normalize_columns(HostMatrix<T>& X) {
   template HostMatrix<T> tile_product(Graph&, Op, const TileMatrix<T>&, const HostMatrix<T>&); \
   template HostMatrix<T> probes<T>(index_t, index_t);                                          \
   template double normalize_columns(HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

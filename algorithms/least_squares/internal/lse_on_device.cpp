@@ -7,6 +7,7 @@
 #include <tesela/codelets/least_squares/row_scaling.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -186,10 +187,6 @@ std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactor
 #define TESELA_INSTANTIATE(T)                                       \
   template std::optional<ConstrainedLeastSquares<T>> lse_on_device( \
       Graph&, const QrFactorization<T>&, const TileMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, double);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -5,6 +5,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -232,10 +233,6 @@ ScaledProblem<T> scaled_problem(const ExtendedQr<T>& e, const HostMatrix<T>& C, 
                                            std::vector<int>);                                                \
   template std::vector<int> unknown_units(const HostMatrix<T>&, const HostMatrix<T>&);                       \
   template HostMatrix<T> equilibrated(const HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

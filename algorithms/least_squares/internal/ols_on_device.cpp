@@ -5,6 +5,7 @@
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -89,10 +90,6 @@ std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, c
 
 #define TESELA_INSTANTIATE(T) \
   template std::optional<LeastSquares<T>> ols_on_device(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, double);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -3,6 +3,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -114,10 +115,6 @@ ExtendedQr<T> reduce_here(const MatrixView<T>& a, const MatrixView<T>& b) {
   template LeastSquares<T> ols_any_rank(ExtendedQr<T>, Shape, double);            \
   template bool regular(const HostMatrix<T>&, double, double);                    \
   template LeastSquares<T> ols_from_r(Graph&, ExtendedQr<T>, Shape, const OlsOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -3,6 +3,7 @@
 #include <tesela/codelets/least_squares/row_scaling.hpp>
 #include <tesela/host/graded_rows.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -231,11 +232,7 @@ std::optional<LeastSquares<T>> solve_one_weight_class(Graph& g, const TileMatrix
                                                                  const TileMatrix<real_t<T>>&, const OlsOptions&);   \
   template LeastSquares<T> solve_scaled_rows(Graph&, const TileMatrix<T>&, const TileMatrix<T>&,                     \
                                              const RowClasses<real_t<T>>&, const OlsOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template LeastSquares<float> solve_scaled_rows(Graph&, const MatrixRows<float>&, const HostMatrix<float>&,
                                                const RowClasses<float>&, const OlsOptions&);
 template LeastSquares<double> solve_scaled_rows(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,

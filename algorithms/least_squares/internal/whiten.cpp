@@ -7,6 +7,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/row_basis.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
@@ -258,10 +259,6 @@ void divide(Graph& g, const CovarianceFactor<T>& factor, HostMatrix<T>& X) {
   template CovarianceFactor<T> factor_covariance(Graph&, const char*, HostMatrix<T>, int);                      \
   template HostMatrix<T> written_out(CovarianceFactor<T>);                                                      \
   template void divide(Graph&, const CovarianceFactor<T>&, HostMatrix<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

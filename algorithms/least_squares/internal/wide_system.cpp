@@ -3,6 +3,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -138,10 +139,6 @@ LeastSquares<T> solve_wide_here(Graph& g, const MatrixView<T>& a, const MatrixVi
 #define TESELA_INSTANTIATE(T)                                                                                     \
   template std::optional<LeastSquares<T>> solve_wide_system(Graph&, ExtendedQr<T>, const WideSystem<T>&, double); \
   template LeastSquares<T> solve_wide_here(Graph&, const MatrixView<T>&, const MatrixView<T>&, double);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/tridiagonal/internal/small_tridiagonal.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -143,10 +144,6 @@ std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime& runtime, Matri
   template std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime&, MatrixView<const T>,                     \
                                                               MatrixView<const T>, MatrixView<const T>, MatrixView<T>, \
                                                               const TridiagonalOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -1,5 +1,5 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/padded.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include "tests/support/variable.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/cholesky.hpp>
@@ -128,8 +128,7 @@ void check_not_finite_b(Runtime& runtime) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions within the error bounds", "", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions within the error bounds", "", FOUR_TYPES) {
   check_all<TestType>(runtime, {0, 1, 2, 33, 64, 130, 301});
   check_minors<TestType>(runtime);
   check_not_finite_b<TestType>(runtime);
@@ -140,8 +139,7 @@ WORKERS_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions within the e
   check<TestType>(runtime, 1250, {480, 1250});
 }
 
-WORKERS_TEMPLATE_TEST_CASE("Cholesky of blocks one after the other finds R and solutions", "", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("Cholesky of blocks one after the other finds R and solutions", "", FOUR_TYPES) {
   for (const char* width : {"1", "2"}) {
     const test::Variable blocks("TESELA_BLOCK_COLUMNS", width);
     for (const index_t n : {0, 1, 16, 70, 150})
@@ -150,8 +148,7 @@ WORKERS_TEMPLATE_TEST_CASE("Cholesky of blocks one after the other finds R and s
   }
 }
 
-CORES_TEMPLATE_TEST_CASE("a diagonal that is not real is refused with its place", "", std::complex<float>,
-                         std::complex<double>) {
+CORES_TEMPLATE_TEST_CASE("a diagonal that is not real is refused with its place", "", COMPLEX_TYPES) {
   for (const index_t n : {5, 300}) {  // on the calling thread, and by tasks
     HostMatrix<TestType> a = matrix<TestType>(n), b = HostMatrix<TestType>::zeros(n, 1);
     REQUIRE(cholesky(runtime, MatrixView(a)).place == 0);
@@ -171,8 +168,7 @@ TEST_CASE("Cholesky refuses matrices that it cannot factor") {
   CHECK_THROWS_AS(cholesky(g, TileMatrix<double>(runtime, 9, 9, {4, 2})), ArgumentError);
 }
 
-GPU_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions under a sanitizer", "[sanitize]", float, double,
-                       std::complex<float>, std::complex<double>) {
+GPU_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions under a sanitizer", "[sanitize]", FOUR_TYPES) {
   check<TestType>(runtime, 130, {70, 130});
   check<TestType>(runtime, 130, {70, 70});
 }

@@ -1,27 +1,17 @@
 // The calls for matrices in memory, which choose the tiles, against LAPACK and BLAS.
 
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/matrices.hpp"
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/tiles/generator.hpp>
-#include <tesela/tiles/host_matrix.hpp>
 
 using namespace tesela;
+using namespace tesela::test;
 
 namespace {
-
-HostMatrix<double> random(index_t m, index_t n, std::uint64_t seed) {
-  HostMatrix<double> a(m, n);
-  const Generator<double> element{Pattern::uniform, 0, n, seed};
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < m; ++i) a(i, j) = element(i, j);
-  return a;
-}
 
 /// Returns a symmetric matrix with `shift` added to its diagonal.
 HostMatrix<double> symmetric(index_t n, double shift) {
@@ -29,21 +19,6 @@ HostMatrix<double> symmetric(index_t n, double shift) {
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i <= j; ++i) a(j, i) = a(i, j) += i == j ? shift : 0;
   return a;
-}
-
-HostMatrix<double> product(Op op, const HostMatrix<double>& a, const HostMatrix<double>& b) {
-  const Shape s = apply(op, a.shape());
-  HostMatrix<double> c = HostMatrix<double>::zeros(s.rows, b.cols());
-  if (c.size() > 0 && s.cols > 0)
-    blas::gemm(op, Op::none, s.rows, b.cols(), s.cols, 1.0, a.data(), a.ld(), b.data(), b.ld(), 0.0, c.data(), c.ld());
-  return c;
-}
-
-double distance(const HostMatrix<double>& a, const HostMatrix<double>& b) {
-  double worst = 0;
-  for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i) worst = std::max(worst, std::abs(a(i, j) - b(i, j)));
-  return worst;
 }
 
 }  // namespace
@@ -67,7 +42,7 @@ WORKERS_TEST_CASE("systems in memory are solved, with a status") {
   for (const index_t n : {0, 1, 2, 100, 257}) {
     const HostMatrix<double> x = random(n, 3, 5);
     for (const bool positive : {false, true}) {
-      HostMatrix<double> a = symmetric(n, 2 * std::sqrt(static_cast<double>(n)) + 1), b = product(Op::none, a, x);
+      HostMatrix<double> a = symmetric(n, 2 * std::sqrt(static_cast<double>(n)) + 1), b = product(a, x);
       const DirectSolve solved = positive ? cholesky_solve(runtime, MatrixView<double>(a), MatrixView<double>(b))
                                           : lu_solve(runtime, MatrixView<double>(a), MatrixView<double>(b));
       CHECK(solved.status == DirectStatus::ok);
@@ -93,10 +68,8 @@ WORKERS_TEST_CASE("qr of a matrix in memory gives R, Q and products") {
       const HostMatrix<double> a = random(m, n, 7);
       HostMatrix<double> work = a.clone(), q(m, k), r(k, n), only_r = a.clone();
       REQUIRE(qr(runtime, MatrixView<double>(work), MatrixView<double>(q), MatrixView<double>(r), options).ok());
-      CHECK(distance(product(Op::none, q, r), a) <= 1e-13 * static_cast<double>(m + n));
-      HostMatrix<double> unit = product(Op::transpose, q, q);
-      for (index_t i = 0; i < k; ++i) unit(i, i) -= 1;
-      CHECK(distance(unit, HostMatrix<double>::zeros(k, k)) <= 1e-13);
+      CHECK(distance(product(q, r), a) <= 1e-13 * static_cast<double>(m + n));
+      CHECK(distance(product(Op::transpose, q, q), identity(k)) <= 1e-13);
       REQUIRE(qr(runtime, MatrixView<double>(only_r), {}, {}, options).ok());
       for (index_t j = 0; j < n; ++j)
         for (index_t i = 0; i < m; ++i) REQUIRE(only_r(i, j) == (i < k ? r(i, j) : 0));

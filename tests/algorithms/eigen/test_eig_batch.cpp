@@ -1,4 +1,4 @@
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/four_types.hpp"
 #include "tests/support/vector_targets.hpp"
 #include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
@@ -87,8 +87,7 @@ void check(const HostMatrix<T>& a, const Solved<T>& s, index_t k, bool vectors =
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("eig_batch finds all pairs for every kind, order and number of matrices", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("eig_batch finds all pairs for every kind, order and number of matrices", "", FOUR_TYPES) {
   using T = TestType;
   for (const index_t n : {0, 1, 2, 3, 8, 16, 31, 32, 33, 64, 127, 128})
     for (const index_t count : {0, 1, 2, 7, 1000}) {
@@ -101,8 +100,7 @@ TEMPLATE_TEST_CASE("eig_batch finds all pairs for every kind, order and number o
     }
 }
 
-TEMPLATE_TEST_CASE("eig_batch finds all pairs of many matrices of larger orders", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("eig_batch finds all pairs of many matrices of larger orders", "", FOUR_TYPES) {
   using T = TestType;
   for (const index_t n : {16, 33, 64}) {
     const index_t count = n > 40 ? 200 : 1000;
@@ -114,8 +112,7 @@ TEMPLATE_TEST_CASE("eig_batch finds all pairs of many matrices of larger orders"
   }
 }
 
-TEMPLATE_TEST_CASE("eig_batch without vectors finds the values and leaves A unchanged", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("eig_batch without vectors finds the values and leaves A unchanged", "", FOUR_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   for (const index_t n : {1, 2, 5, 32, 65}) {
@@ -127,8 +124,7 @@ TEMPLATE_TEST_CASE("eig_batch without vectors finds the values and leaves A unch
   }
 }
 
-TEMPLATE_TEST_CASE("eig_batch accepts scales from both ends of the range in one batch", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("eig_batch accepts scales from both ends of the range in one batch", "", FOUR_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   using Real = real_t<T>;
@@ -150,8 +146,7 @@ TEMPLATE_TEST_CASE("eig_batch accepts scales from both ends of the range in one 
   for (index_t i = 0; i < 20; ++i) CHECK(q.values(i, 1) == std::ldexp(p.values(i, 1), -90));
 }
 
-TEMPLATE_TEST_CASE("eig_batch names a matrix that is not finite and solves the others", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("eig_batch names a matrix that is not finite and solves the others", "", FOUR_TYPES) {
   using T = TestType;
   using Limits = std::numeric_limits<real_t<T>>;
   for (const real_t<T> bad : {Limits::quiet_NaN(), Limits::infinity()})

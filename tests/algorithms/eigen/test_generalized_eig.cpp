@@ -1,5 +1,5 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include "tests/support/symmetric_eig.hpp"
 #include "tools/checks/generalized_eig_error.hpp"
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
@@ -46,8 +46,7 @@ void check(GeneralizedKind kind, const HostMatrix<T>& a, const HostMatrix<T>& b,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("generalized_eig agrees with sygvd on all pairs", "[gpu]", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("generalized_eig agrees with sygvd on all pairs", "[gpu]", FOUR_TYPES) {
   using T = TestType;
   for (const GeneralizedKind kind : all_kinds)
     for (const index_t n : {0, 1, 2, 3, 33, 64, 150})
@@ -81,8 +80,7 @@ TEST_CASE("generalized_eig agrees with closed forms") {
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig is accurate for an ill-conditioned B", "[gpu]", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("generalized_eig is accurate for an ill-conditioned B", "[gpu]", FOUR_TYPES) {
   using T = TestType;
   const char* const kind_of_b = std::is_same_v<real_t<T>, float> ? "geometric:1e3" : "geometric:1e8";
   const double condition = std::is_same_v<real_t<T>, float> ? 1e3 : 1e8;
@@ -139,8 +137,7 @@ TEST_CASE("generalized_eig reports values beyond the range as a verdict") {
   CHECK(solve(ones, large, {}, 2).eig.status.ok());
 }
 
-TEMPLATE_TEST_CASE("generalized_eig finds the requested part of the spectrum", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("generalized_eig finds the requested part of the spectrum", "", FOUR_TYPES) {
   using T = TestType;
   const index_t n = 90;
   // Powers of two show that the ends of a range are scaled like the values.
@@ -165,8 +162,7 @@ TEMPLATE_TEST_CASE("generalized_eig finds the requested part of the spectrum", "
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig names the minor of B that is not positive", "[gpu]", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("generalized_eig names the minor of B that is not positive", "[gpu]", FOUR_TYPES) {
   using T = TestType;
   using Minors = std::vector<index_t>;
   for (const auto& [n, tile, minors] :  // several tiles, and tiles of several panels
@@ -220,7 +216,7 @@ TEST_CASE("generalized_eig reports the place of an element that is not finite an
 }
 
 TEMPLATE_TEST_CASE("generalized_eig finds NaN in an imaginary part and refuses a diagonal that is not real", "",
-                   std::complex<float>, std::complex<double>) {
+                   COMPLEX_TYPES) {
   using T = TestType;
   for (const bool in_b : {false, true}) {
     const auto pair = [&](index_t row, index_t column, T value) {
@@ -245,7 +241,7 @@ TEST_CASE("generalized_eig reports a reduced matrix that overflows", "[gpu]") {
 
 TEMPLATE_TEST_CASE(
     "generalized_eig works with tiles of several panels, at any scale and with rows of B of different sizes", "[gpu]",
-    float, double, std::complex<float>, std::complex<double>) {
+    FOUR_TYPES) {
   using T = TestType;
   const index_t n = 330;
   const int far = std::is_same_v<real_t<T>, float> ? 60 : 498;  // 1e150

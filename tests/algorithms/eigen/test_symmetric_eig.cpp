@@ -1,4 +1,4 @@
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/four_types.hpp"
 #include "tests/support/symmetric_eig.hpp"
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -34,8 +34,7 @@ constexpr const char* all_kinds[] = {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("symmetric_eig finds all pairs of every kind", "[gpu]", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("symmetric_eig finds all pairs of every kind", "[gpu]", FOUR_TYPES) {
   const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
                                     EigMethod::one_task);
   for (const char* kind : all_kinds)
@@ -52,8 +51,7 @@ TEMPLATE_TEST_CASE("symmetric_eig finds all pairs of every kind", "[gpu]", float
     }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig accepts bandwidths that do not divide the order", "[gpu]", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("symmetric_eig accepts bandwidths that do not divide the order", "[gpu]", FOUR_TYPES) {
   for (const index_t band : {1, 2, 8, 24, 32, 64, 300})
     for (const index_t n : {100, 201}) {
       CAPTURE(band, n);
@@ -62,8 +60,7 @@ TEMPLATE_TEST_CASE("symmetric_eig accepts bandwidths that do not divide the orde
     }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig runs as one task with tiles of any width", "[gpu][sanitize]", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("symmetric_eig runs as one task with tiles of any width", "[gpu][sanitize]", FOUR_TYPES) {
   for (const index_t tile : {7, 40, 100})
     for (const bool vectors : {true, false}) {
       const HostMatrix<TestType> a = lower<TestType>("normal", 40);
@@ -73,8 +70,7 @@ TEMPLATE_TEST_CASE("symmetric_eig runs as one task with tiles of any width", "[g
     }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig: a power of two scales only the values", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("symmetric_eig: a power of two scales only the values", "", FOUR_TYPES) {
   using T = TestType;
   const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
                                     EigMethod::one_task);
@@ -89,8 +85,7 @@ TEMPLATE_TEST_CASE("symmetric_eig: a power of two scales only the values", "", f
   }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig finds the requested part of the spectrum", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("symmetric_eig finds the requested part of the spectrum", "", FOUR_TYPES) {
   using T = TestType;
   const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
                                     EigMethod::one_task);
@@ -118,8 +113,7 @@ TEMPLATE_TEST_CASE("symmetric_eig finds the requested part of the spectrum", "",
   }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig reports an eigenvalue beyond the largest number as a verdict", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("symmetric_eig reports an eigenvalue beyond the largest number as a verdict", "", FOUR_TYPES) {
   using T = TestType;
   const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
                                     EigMethod::one_task);
@@ -156,7 +150,7 @@ TEST_CASE("symmetric_eig reports the place of an element that is not finite and 
 }
 
 TEMPLATE_TEST_CASE("symmetric_eig finds NaN in an imaginary part and refuses a diagonal that is not real", "",
-                   std::complex<float>, std::complex<double>) {
+                   COMPLEX_TYPES) {
   using T = TestType;
   HostMatrix<T> a = lower<T>("uniform", 200);
   a(120, 7) = T(0, std::numeric_limits<real_t<T>>::infinity());

@@ -1,5 +1,5 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include "tests/support/symmetric_eig.hpp"
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
 #include <tesela/host/lapack/lapack.hpp>
@@ -31,8 +31,7 @@ TileMatrix<T> tiles(HostMatrix<T>& a, index_t nb) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[gpu]", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[gpu]", FOUR_TYPES) {
   using T = TestType;
   for (const char* kind : {"uniform", "normal", "arithmetic", "wilkinson", "laplacian", "exchange"})
     for (const index_t n : {1, 2, 25, 64, 131})
@@ -58,8 +57,7 @@ TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[g
       }
 }
 
-TEMPLATE_TEST_CASE("symmetric_inertia counts correctly under a sanitizer", "[gpu][sanitize]", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("symmetric_inertia counts correctly under a sanitizer", "[gpu][sanitize]", FOUR_TYPES) {
   Problem<TestType> p = problem<TestType>("second-difference", 100);
   Graph g(runtime());
   const auto below = std::lower_bound(p.values.begin(), p.values.end(), 0.9) - p.values.begin();
@@ -123,7 +121,7 @@ TEST_CASE("symmetric_inertia: counts of subnormal numbers have an uncertainty") 
 }
 
 TEMPLATE_TEST_CASE("symmetric_inertia uses a Hermitian matrix in memory, with a real diagonal and without NaN", "",
-                   std::complex<float>, std::complex<double>) {
+                   COMPLEX_TYPES) {
   using T = TestType;
   using Real = real_t<T>;
   Problem<T> p = problem<T>("uniform", 90);
@@ -140,8 +138,7 @@ TEMPLATE_TEST_CASE("symmetric_inertia uses a Hermitian matrix in memory, with a 
   CHECK_THROWS_AS(symmetric_inertia<T>(runtime(), MatrixView<const T>(p.a), middle), ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("certify_spectrum accepts the spectrum and rejects another one", "[gpu]", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("certify_spectrum accepts the spectrum and rejects another one", "[gpu]", FOUR_TYPES) {
   using T = TestType;
   Problem<T> p = problem<T>("uniform", 300);
   const TileMatrix<T> A = tiles(p.a, 64);

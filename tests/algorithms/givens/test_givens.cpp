@@ -1,5 +1,5 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/givens_problem.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include "tools/checks/qr_error.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
@@ -146,19 +146,17 @@ void check_nan(Runtime& runtime) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable for every shape, method and window", "", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable for every shape, method and window", "", FOUR_TYPES) {
   check_methods<TestType>(runtime);
 }
 
 WORKERS_TEMPLATE_TEST_CASE(
-    "QR by rotations is backward stable for graded, deficient, ill-conditioned, zero and band matrices", "", float,
-    double, std::complex<float>, std::complex<double>) {
+    "QR by rotations is backward stable for graded, deficient, ill-conditioned, zero and band matrices", "",
+    FOUR_TYPES) {
   check_kinds<TestType>(runtime);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable in the stages of every order", "", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable in the stages of every order", "", FOUR_TYPES) {
   for (std::string order : schedule_orders()) {
     if (order == "domain") order = "domain:3";
     for (const auto& [m, n] : {std::pair<index_t, index_t>{37, 21}, {21, 21}, {12, 30}})
@@ -167,8 +165,7 @@ WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable in the stages of 
   }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("rotation chains skip the zeros below a band", "", float, double, std::complex<float>,
-                           std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("rotation chains skip the zeros below a band", "", FOUR_TYPES) {
   using T = TestType;
   for (const index_t n : {1, 2, 3, 10, 75})
     for (const index_t b : {1, 2, 3, 7}) {
@@ -185,8 +182,7 @@ WORKERS_TEMPLATE_TEST_CASE("rotation chains skip the zeros below a band", "", fl
   CHECK(band_rotations(75, 74) == 75 * 74 / 2);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", float, double, std::complex<float>,
-                           std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", FOUR_TYPES) {
   using T = TestType;
   for (const auto& [m, n] :
        {std::pair<index_t, index_t>{1, 1}, {2, 2}, {1, 3}, {3, 1}, {40, 40}, {75, 75}, {43, 40}, {40, 55}, {60, 20}})
@@ -230,8 +226,7 @@ WORKERS_TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", 
 }
 
 // Applies Q and Q^H from both sides: each undoes the other, and the two sides are adjoints of each other.
-WORKERS_TEMPLATE_TEST_CASE("Q in packed rotations multiplies from both sides", "", float, double, std::complex<float>,
-                           std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("Q in packed rotations multiplies from both sides", "", FOUR_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   using T = TestType;
   for (const GivensOptions& o :
@@ -271,9 +266,7 @@ WORKERS_TEMPLATE_TEST_CASE("Q in packed rotations multiplies from both sides", "
   }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("a NaN in A appears in R", "", float, double, std::complex<float>, std::complex<double>) {
-  check_nan<TestType>(runtime);
-}
+WORKERS_TEMPLATE_TEST_CASE("a NaN in A appears in R", "", FOUR_TYPES) { check_nan<TestType>(runtime); }
 
 GPU_TEST_CASE("every rotation kernel runs under a sanitizer", "[sanitize]") {
   for (const GivensOptions& o : std::vector<GivensOptions>{{GivensMethod::sequential, "diagonal", 8},
@@ -285,8 +278,7 @@ GPU_TEST_CASE("every rotation kernel runs under a sanitizer", "[sanitize]") {
   check_nan<double>(runtime);
 }
 
-TEMPLATE_TEST_CASE("QR by rotations is backward stable on cores and GPUs together", "[gpu]", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("QR by rotations is backward stable on cores and GPUs together", "[gpu]", FOUR_TYPES) {
   require_gpu();
   Runtime runtime({.cpus = 2});
   check_methods<TestType>(runtime);
@@ -294,7 +286,7 @@ TEMPLATE_TEST_CASE("QR by rotations is backward stable on cores and GPUs togethe
 }
 
 CORES_TEMPLATE_TEST_CASE("all orders of adjacent pivots, and the other two methods, give the same R bit for bit", "",
-                         float, double, std::complex<float>, std::complex<double>) {
+                         FOUR_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET();
   const Padded<TestType> a = make_matrix<TestType>("uniform", 50, 33);
   const auto factors = [&](const GivensOptions& o, index_t nb) {

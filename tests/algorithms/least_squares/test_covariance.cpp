@@ -11,11 +11,7 @@ namespace {
 /// columns of B (by LAPACK).
 Matrix expected(const Matrix& a, const Matrix& b) {
   const Matrix y = reference_of(Model{a.clone(), b.clone(), b.clone()}).X;
-  return made(y.rows(), y.rows(), [&](index_t i, index_t j) {
-    double sum = 0;
-    for (index_t k = 0; k < y.cols(); ++k) sum += y(i, k) * y(j, k);
-    return sum;
-  });
+  return gram(y);
 }
 
 template <class Answer>
@@ -32,7 +28,8 @@ void require_covariance(const Answer& answer, const Matrix& reference, double to
   }
 }
 
-Glm<double> model_of(const Matrix& a, const Matrix& b, GlmMethod method) {
+template <class T>
+Glm<T> model_of(const HostMatrix<T>& a, const HostMatrix<T>& b, GlmMethod method) {
   return solve(runtime(), consistent(a.clone(), b.clone(), 2), {.method = method, .keep_spread = true});
 }
 
@@ -176,16 +173,34 @@ TEST_CASE("the covariance is zero if B2 has full column rank and empty if A is r
   CHECK(standard_errors(g, solve(runtime(), consistent(a.clone(), random(60, 60, 2), 1))).empty());
 }
 
-TEST_CASE("powers of two scale the covariance exactly") {
-  const Matrix a = random(40, 10, 1), b = random(40, 40, 2);
-  Graph g(runtime());
-  const auto plain = standard_errors(g, model_of(a, b, GlmMethod::tiles));
-  const auto times = [](const Matrix& from, int e) {
-    return made(from.rows(), from.cols(), [&](index_t i, index_t j) { return std::ldexp(from(i, j), e); });
+TEMPLATE_TEST_CASE("powers of two scale standard errors exactly", "", float, double) {
+  using T = TestType;
+  const RuntimeOfCores cores;
+  const HostMatrix<T> a = random<T>(70, 12, 1), b = random<T>(70, 80, 2);
+  const int most = std::numeric_limits<T>::max_exponent - 24, some = most / 3;
+  for (const GlmMethod method : {GlmMethod::tiles, GlmMethod::gqr}) {
+    Graph g(runtime());
+    const auto plain = standard_errors(g, model_of(a, b, method));
+    REQUIRE(plain.size() == 12);
+    for (const auto& [of_a, of_b] : {std::pair{most, 0}, {-most, 0}, {0, most}, {0, -most}, {-some, -some}}) {
+      const auto errors = standard_errors(g, model_of(times_two_to(of_a, a), times_two_to(of_b, b), method));
+      for (std::size_t j = 0; j < plain.size(); ++j) CHECK(errors[j] == std::ldexp(plain[j], of_b - of_a));
+    }
+  }
+}
+
+TEST_CASE("standard errors in single precision agree with those in double precision") {
+  const HostMatrix<float> a = random<float>(70, 12, 1), b = random<float>(70, 80, 2);
+  const auto wide = [](const HostMatrix<float>& x) {
+    return made(x.rows(), x.cols(), [&](index_t i, index_t j) { return static_cast<double>(x(i, j)); });
   };
-  for (const auto& [of_a, of_b] : {std::pair{900, 0}, {-900, 0}, {0, 900}, {0, -900}, {-300, -300}}) {
-    const auto errors = standard_errors(g, model_of(times(a, of_a), times(b, of_b), GlmMethod::tiles));
-    for (std::size_t j = 0; j < plain.size(); ++j) CHECK(errors[j] == std::ldexp(plain[j], of_b - of_a));
+  for (const GlmMethod method : {GlmMethod::tiles, GlmMethod::gqr}) {
+    Graph g(runtime());
+    const auto errors = standard_errors(g, model_of(a, b, method));
+    const auto expected_errors = standard_errors(g, model_of(wide(a), wide(b), method));
+    REQUIRE(errors.size() == 12);
+    for (std::size_t j = 0; j < errors.size(); ++j)
+      CHECK(std::abs(static_cast<double>(errors[j]) / expected_errors[j] - 1) <= 1e-4);
   }
 }
 
@@ -194,7 +209,7 @@ TEST_CASE("generalized least squares returns its covariance on every path") {
   const Matrix a = random(m, n, 1), b = random(m, 1, 2);
   // Condition 50 is whitened; condition 1e9 becomes a model.
   for (const double condition : {1.0, 50.0, 1e9}) {
-    Matrix f = made(m, m, kernels::ProductForm<double>(m, m, kernels::spectrum(m, condition), 3));
+    Matrix f = of_values(m, m, kernels::spectrum(m, condition), 3);
     if (condition == 1.0)
       f = made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 + static_cast<double>(i % 5) : 0.0; });
     Matrix work = a.clone(), rhs = b.clone();

@@ -7,7 +7,7 @@ using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 
-TEST_CASE("deficient problems have dgelsy's rank and its solution of least norm") {
+TEST_CASE("deficient problems have gelsd's rank and its solution of least norm") {
   const auto [m, n, rank] = GENERATE(table<index_t, index_t, index_t>(
       {{60, 30, 12}, {60, 30, 29}, {30, 30, 1}, {30, 60, 12}, {30, 60, 29}, {200, 9, 4}}));
   const bool tall_skinny = GENERATE(false, true);
@@ -35,7 +35,7 @@ TEST_CASE("duplicated columns share the solution, zero columns get none, and nei
 }
 
 TEST_CASE("the rank is the number of singular values above rcond after columns are scaled to unit norm") {
-  Matrix a = made(80, 40, ProductForm<double>(80, 40, spectrum(40, 1e12), 5));
+  Matrix a = of_values(80, 40, spectrum(40, 1e12), 5);
   for (index_t j = 0; j < 40; ++j) {
     double length = 0;
     for (index_t i = 0; i < 80; ++i) length = std::hypot(length, a(i, j));

@@ -1,55 +1,72 @@
-#include "tests/support/least_squares.hpp"
-#include "tests/support/machine.hpp"
+#include "tests/support/glm.hpp"
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
-#include <tesela/host/lapack/lapack.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
 
 namespace {
 
-using Answer = GeneralizedLeastSquares<double>;
+template <class T>
+using Answer = GeneralizedLeastSquares<T>;
 
-Answer by_factor(const Matrix& a, const Matrix& b, const Matrix& f, TileShape tile = {24, 10},
-                 const OlsOptions& options = {}) {
+template <class T>
+Answer<T> by_factor(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& f, TileShape tile = {24, 10},
+                    const OlsOptions& options = {}) {
   return on_copies(runtime(), a, b, tile,
                    [&](Graph& g, const auto& A, const auto& B) { return gls_factor(g, A, B, f.clone(), options); });
 }
 
-Answer by_covariance(const Matrix& a, const Matrix& b, const Matrix& s, TileShape tile = {24, 10},
-                     const OlsOptions& options = {}) {
+template <class T>
+Answer<T> by_covariance(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& s,
+                        TileShape tile = {24, 10}, const OlsOptions& options = {}) {
   return on_copies(runtime(), a, b, tile,
                    [&](Graph& g, const auto& A, const auto& B) { return gls_covariance(g, A, B, s.clone(), options); });
 }
 
 /// Returns x and ||u|| by LAPACK.
-Reference by_lapack(const Matrix& a, const Matrix& b, const Matrix& f) {
-  const index_t m = a.rows(), n = a.cols(), p = f.cols();
-  Reference result{Matrix(n, b.cols()), {}, static_cast<int>(n)};
-  std::vector<double> u(static_cast<std::size_t>(p));
-  for (index_t k = 0; k < b.cols(); ++k) {
-    Matrix of_a = a.clone(), of_f = f.clone(), d = b.clone();
-    REQUIRE(lapack::ggglm(m, n, p, of_a.data(), of_a.ld(), of_f.data(), of_f.ld(), &d(0, k), &result.X(0, k),
-                          u.data()) == 0);
-    double sum = 0;
-    for (index_t i = 0; i < p; ++i) sum = std::hypot(sum, u[static_cast<std::size_t>(i)]);
-    result.residual_norms.push_back(sum);
-  }
+template <class T>
+Reference<T> by_lapack(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& f) {
+  auto [X, U] = reference_of(Model<T>{a.clone(), f.clone(), b.clone()});
+  Reference<T> result{std::move(X), {}, a.cols()};
+  for (index_t k = 0; k < b.cols(); ++k)
+    result.residual_norms.push_back(static_cast<double>(blas::nrm2(U.rows(), &U(0, k))));
   return result;
 }
 
-void require_agreement(const Answer& answer, const Reference& reference, double tolerance) {
+template <class T>
+void require_agreement(const Answer<T>& answer, const Reference<T>& reference, double tolerance) {
   CAPTURE(distance(answer.X, reference.X), norm(reference.X));
   REQUIRE(distance(answer.X, reference.X) <= tolerance * norm(reference.X));
   for (std::size_t k = 0; k < reference.residual_norms.size(); ++k)
-    REQUIRE(std::abs(answer.residual_norms[k] - reference.residual_norms[k]) <=
+    REQUIRE(std::abs(static_cast<double>(answer.residual_norms[k]) - reference.residual_norms[k]) <=
             tolerance * reference.residual_norms[k]);
 }
 
+/// Solves y = A x + B u with the factor B, or with the covariance B B^H.
+template <class T>
+Answer<T> solved(const Model<T>& model, bool by_sigma) {
+  const OlsOptions options{.multipliers = true};
+  return by_sigma ? by_covariance(model.a, model.y, gram(model.b), {16, 16}, options)
+                  : by_factor(model.a, model.y, model.b, {16, 16}, options);
+}
+
+template <class T>
+void require_path(const Model<T>& model, bool by_sigma, CovariancePath path) {
+  const auto s = solved(model, by_sigma);
+  REQUIRE(s.status == SolveStatus::ok);
+  CHECK(s.path == path);
+  require_agreement(s, by_lapack(model.a, model.y, model.b), 1e4 * eps<T>);
+}
+
+template <class T>
+Model<T> of_condition(double condition) {
+  return {random<T>(40, 7, 1), of_values<T>(40, 40, kernels::spectrum(40, condition)), random<T>(40, 2, 2)};
+}
+
 Matrix conditioned(index_t m, double condition, std::uint64_t seed) {
-  return made(m, m, kernels::ProductForm<double>(m, m, kernels::spectrum(m, condition), seed));
+  return of_values(m, m, kernels::spectrum(m, condition), seed);
 }
 
 Matrix only(const Matrix& f, bool upper) {
@@ -66,12 +83,12 @@ TEST_CASE("problems with a well-conditioned factor are whitened and agree with d
   const Matrix a = random(m, n, 1), b = random(m, 3, 2), full = conditioned(m, 50, 3);
   for (const Matrix& f : {full.clone(), only(full, true), only(full, false)})
     for (const TileShape tile : {TileShape{24, 10}, {1000, 1000}}) {
-      const Answer answer = by_factor(a, b, f, tile);
+      const auto answer = by_factor(a, b, f, tile);
       CHECK(answer.status == SolveStatus::ok);
       CHECK(answer.path == (m == 1 ? CovariancePath::rows : CovariancePath::whitened));
       CHECK(answer.factor_condition >= 1);
       require_agreement(answer, by_lapack(a, b, f), 1e-10);
-      const Answer same = by_covariance(a, b, gram(f), tile);
+      const auto same = by_covariance(a, b, gram(f), tile);
       CHECK(same.status == SolveStatus::ok);
       CHECK(same.covariance_rank == m);
       require_agreement(same, by_lapack(a, b, f), 1e-9);
@@ -81,7 +98,7 @@ TEST_CASE("problems with a well-conditioned factor are whitened and agree with d
 TEST_CASE("problems with an ill-conditioned factor are solved as a model and agree with dggglm") {
   const index_t m = 60, n = 9;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2), f = conditioned(m, 1e9, 3);
-  const Answer answer = by_factor(a, b, f);
+  const auto answer = by_factor(a, b, f);
   CHECK(answer.path == CovariancePath::model);
   CHECK(answer.status == SolveStatus::ok);
   require_agreement(answer, by_lapack(a, b, f), 1e-6);
@@ -91,10 +108,9 @@ TEST_CASE("problems with an ill-conditioned factor are solved as a model and agr
 TEST_CASE("an identity gives ols and a diagonal gives wls for any range of variances") {
   const index_t m = 80, n = 6;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2);
-  const Matrix identity = made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; });
   const auto plain = solve(runtime(), a, b, {24, 10});
-  CHECK(distance(by_factor(a, b, identity).X, plain.X) <= 1e-14 * norm(plain.X));
-  CHECK(distance(by_covariance(a, b, identity).X, plain.X) <= 1e-14 * norm(plain.X));
+  CHECK(distance(by_factor(a, b, identity(m)).X, plain.X) <= 1e-14 * norm(plain.X));
+  CHECK(distance(by_covariance(a, b, identity(m)).X, plain.X) <= 1e-14 * norm(plain.X));
   const Matrix e = random(m, 1, 3);
   std::vector<double> weights;
   Matrix f = Matrix::zeros(m, m), s = Matrix::zeros(m, m);
@@ -103,8 +119,8 @@ TEST_CASE("an identity gives ols and a diagonal gives wls for any range of varia
     s(i, i) = f(i, i) * f(i, i);
     weights.push_back(1 / s(i, i));
   }
-  const Answer weighted = on_copies(runtime(), a, b, {24, 10}, [&](Graph& g, const auto& A, const auto& B) {
-    Answer answer;
+  const auto weighted = on_copies(runtime(), a, b, {24, 10}, [&](Graph& g, const auto& A, const auto& B) {
+    Answer<double> answer;
     static_cast<LeastSquares<double>&>(answer) = wls(g, A, B, weights);
     return answer;
   });
@@ -118,7 +134,7 @@ TEST_CASE("an identity gives ols and a diagonal gives wls for any range of varia
 TEST_CASE("a singular covariance is solved as a model with constraints, which may be inconsistent") {
   const index_t m = 50, n = 6, p = 47;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2), f = random(m, p, 3);
-  const Answer answer = by_covariance(a, b, gram(f));
+  const auto answer = by_covariance(a, b, gram(f));
   CHECK(answer.path == CovariancePath::model);
   CHECK(answer.covariance_rank == p);
   CHECK(answer.status == SolveStatus::ok);
@@ -126,14 +142,14 @@ TEST_CASE("a singular covariance is solved as a model with constraints, which ma
 
   // Six errors and six unknowns for fifty observations: most right-hand sides are inconsistent.
   const Matrix few = random(m, 6, 3);
-  const Answer none = by_covariance(a, b, gram(few));
+  const auto none = by_covariance(a, b, gram(few));
   CHECK(none.status == SolveStatus::inconsistent);
   CHECK(none.X.size() == 0);
   CHECK(none.distances[0] > 0.1);
   // Equations with zero variance hold exactly.
   Matrix s = Matrix::zeros(m, m);
   for (index_t i = 3; i < m; ++i) s(i, i) = 1;
-  const Answer exact = by_covariance(a, b, s);
+  const auto exact = by_covariance(a, b, s);
   CHECK(exact.status == SolveStatus::ok);
   for (index_t i = 0; i < 3; ++i) {
     double left = b(i, 0);
@@ -149,7 +165,7 @@ TEST_CASE("the rank of a covariance and the degrees of freedom are reported") {
     Matrix b = Matrix::zeros(m, 1);
     for (index_t j = 0; j < m; ++j)
       for (index_t i = 0; i < m; ++i) b(i, 0) += f(i, j);
-    for (const Answer& answer : {by_factor(a, b, f), by_covariance(a, b, gram(f))}) {
+    for (const auto& answer : {by_factor(a, b, f), by_covariance(a, b, gram(f))}) {
       CAPTURE(rank, description(answer.path));
       CHECK(answer.status == SolveStatus::ok);
       CHECK(answer.covariance_rank == rank);
@@ -178,7 +194,7 @@ TEST_CASE("an invalid covariance is refused with its worst entry or pivot") {
   };
   CHECK_THROWS_WITH(by_covariance(a, b, with(4, 7, 1e3)), ContainsSubstring("not symmetric: worst at (5, 8)"));
   CHECK_THROWS_WITH(by_covariance(a, b, with(6, 6, -5)), ContainsSubstring("indefinite"));
-  Matrix indefinite = made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; });
+  Matrix indefinite = identity(m);
   indefinite(3, 3) = -2;
   CHECK_THROWS_WITH(by_covariance(a, b, indefinite), ContainsSubstring("pivot 4 is -2"));
   indefinite(3, 3) = 0;
@@ -199,7 +215,7 @@ TEST_CASE("covariances with variances of any size are scaled to variances near 1
   const Matrix a = random(m, n, 1), b = random(m, 1, 2),
                one = made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 : 0.5; });
   const OlsOptions options{.keep_triangle = true};
-  const Answer plain = by_covariance(a, b, one, {24, 10}, options);
+  const auto plain = by_covariance(a, b, one, {24, 10}, options);
   REQUIRE(plain.status == SolveStatus::ok);
   for (const int step : {3, 8, 20, -20}) {
     CAPTURE(step);
@@ -207,7 +223,7 @@ TEST_CASE("covariances with variances of any size are scaled to variances near 1
     const Matrix graded_a = made(m, n, [&](index_t i, index_t j) { return d(i) * a(i, j); }),
                  graded_b = made(m, 1, [&](index_t i, index_t j) { return d(i) * b(i, j); }),
                  s = made(m, m, [&](index_t i, index_t j) { return d(i) * d(j) * one(i, j); });
-    const Answer answer = by_covariance(graded_a, graded_b, s, {24, 10}, options);
+    const auto answer = by_covariance(graded_a, graded_b, s, {24, 10}, options);
     CHECK(answer.status == SolveStatus::ok);
     CHECK(answer.covariance_rank == m);
     CHECK(distance(answer.X, plain.X) <= 1e-13 * norm(plain.X));
@@ -229,31 +245,81 @@ TEST_CASE("empty problems are solved, and powers of two scale the solution") {
   CHECK(by_factor(Matrix(30, 0), b, f).X.shape() == Shape{0, 1});
   CHECK(by_factor(random(30, 4, 1), Matrix(30, 0), f).X.shape() == Shape{4, 0});
 
-  const auto times = [](const Matrix& from, int e) {
-    return made(from.rows(), from.cols(), [&](index_t i, index_t j) { return std::ldexp(from(i, j), e); });
-  };
   const Matrix a = random(30, 4, 1);
   const OlsOptions options{.keep_triangle = true};
-  const Answer plain = by_factor(a, b, f, {24, 10}, options), of_s = by_covariance(a, b, s, {24, 10}, options);
+  const auto plain = by_factor(a, b, f, {24, 10}, options), of_s = by_covariance(a, b, s, {24, 10}, options);
   Graph g(runtime());
   const auto errors = standard_errors(g, plain);
   for (const int e : {-400, 400}) {
-    const Answer large = by_factor(a, b, times(f, e), {24, 10}, options);
+    const auto large = by_factor(a, b, times_two_to(e, f), {24, 10}, options);
     CHECK(distance(large.X, plain.X) == 0);
     CHECK(large.residual_norms[0] == std::ldexp(plain.residual_norms[0], -e));
     CHECK(standard_errors(g, large)[2] == std::ldexp(errors[2], e));
-    CHECK(distance(by_covariance(a, b, times(s, 2 * e)).X, of_s.X) == 0);
-    CHECK(distance(by_factor(times(a, e), b, f).X, times(plain.X, -e)) == 0);
+    CHECK(distance(by_covariance(a, b, times_two_to(2 * e, s)).X, of_s.X) == 0);
+    CHECK(distance(by_factor(times_two_to(e, a), b, f).X, times_two_to(-e, plain.X)) == 0);
   }
 }
 
 TEST_CASE("generalized least squares agrees on a GPU", "[gpu][sanitize]") {
-  test::require_gpu();
+  require_gpu();
   const Matrix a = random(90, 12, 1), b = random(90, 2, 2), full = conditioned(90, 50, 3);
   for (const Matrix& f : {full.clone(), only(full, false), conditioned(90, 1e9, 3)}) {
-    const Answer answer = by_factor(a, b, f);
+    const auto answer = by_factor(a, b, f);
     CHECK(answer.status == SolveStatus::ok);
     require_agreement(answer, by_lapack(a, b, f), answer.path == CovariancePath::model ? 1e-6 : 1e-10);
   }
   require_agreement(by_covariance(a, b, gram(full)), by_lapack(a, b, full), 1e-9);
+}
+
+TEMPLATE_TEST_CASE("factors and covariances of every path agree with ggglm", "", FOUR_TYPES) {
+  using T = TestType;
+  const bool by_sigma = GENERATE(false, true);
+  Model<T> model = of_condition<T>(3);
+  const HostMatrix<T> d = random<T>(40, 1, 5), whole = model.b.clone();
+  require_path(model, by_sigma, CovariancePath::whitened);
+  // Variances are real, elements of a factor need not be.
+  model.b = filled<T>({40, 40}, [&](index_t i, index_t j) { return i == j ? d(i, 0) + T(2) : T(0); });
+  require_path(model, by_sigma, CovariancePath::rows);
+  if (by_sigma) return;
+  for (const bool lower : {false, true}) {  // triangular factors are divided by substitution
+    model.b = filled<T>({40, 40}, [&](index_t i, index_t j) {
+      return i == j ? d(i, 0) + T(3) : (lower ? i > j : i < j) ? whole(i, j) : T(0);
+    });
+    require_path(model, false, CovariancePath::whitened);
+  }
+}
+
+TEMPLATE_TEST_CASE("singular covariances hold some equations exactly", "", FOUR_TYPES) {
+  using T = TestType;
+  const bool by_sigma = GENERATE(false, true);
+  const index_t m = 30, rank = 22;
+  HostMatrix<T> f = filled<T>(
+      {m, m}, [factor = random<T>(m, rank, 3)](index_t i, index_t j) { return j < rank ? factor(i, j) : T(0); });
+  Model<T> model = consistent(random<T>(m, 5, 1), std::move(f), 2, 4);
+  const auto s = solved(model, by_sigma);
+  REQUIRE(s.status == SolveStatus::ok);
+  CHECK(s.path == CovariancePath::model);
+  CHECK(s.covariance_rank == rank);
+  const HostMatrix<T> lambda = scaled(s.multipliers, s.multiplier_exponents), sigma = gram(model.b),
+                      left = minus(model.y, product(model.a, s.X));
+  CHECK(distance(product(sigma, lambda), left) <= 1e3 * eps<T> * (norm(sigma) * norm(lambda) + norm(model.y)));
+  CHECK(norm(product(Op::conjugate, model.a, lambda)) <= 1e3 * eps<T> * norm(model.a) * norm(lambda));
+  model.y = random<T>(m, 2, 2);
+  CHECK(solved(model, by_sigma).status == SolveStatus::inconsistent);
+}
+
+TEMPLATE_TEST_CASE("covariances that are indefinite or not Hermitian are refused", "", COMPLEX_TYPES) {
+  using T = TestType;
+  const Model<T> model = of_condition<T>(3);
+  const auto with = [&](index_t i, index_t j, T change, bool both) {
+    HostMatrix<T> s = gram(model.b);
+    s(i, j) += change;
+    if (both) s(j, i) = conj(s(i, j));
+    return by_covariance(model.a, model.y, s);
+  };
+  CHECK_NOTHROW(with(3, 5, T(0, real_t<T>(eps<T>) / 16), true));
+  CHECK_THROWS_WITH(with(3, 5, T(0, real_t<T>(0.25)), false), ContainsSubstring("not Hermitian: worst at (4, 6)"));
+  CHECK_THROWS_WITH(with(7, 7, T(0, real_t<T>(0.25)), false), ContainsSubstring("the imaginary part in row 8 is 0.25"));
+  CHECK_THROWS_WITH(with(3, 5, T(0, 9), true), ContainsSubstring("indefinite"));
+  CHECK_THROWS_WITH(with(7, 7, T(-9), false), ContainsSubstring("indefinite"));
 }

@@ -44,7 +44,7 @@ double worst_of(const Matrix& x, const Matrix& reference) {
 }
 
 template <class Solve>
-GeneralizedLeastSquares<double> on_copies(const Model& model, const OlsOptions& options, const Solve& solve) {
+GeneralizedLeastSquares<double> on_copies(const Model<double>& model, const OlsOptions& options, const Solve& solve) {
   Matrix a = model.a.clone(), y = model.y.clone();
   const auto A = TileMatrix<double>::map(runtime(), a.data(), a.rows(), a.cols(), a.ld(), {9, 2}, "A"),
              Y = TileMatrix<double>::map(runtime(), y.data(), y.rows(), y.cols(), y.ld(), {9, 2}, "Y");
@@ -59,8 +59,8 @@ TEST_CASE("x keeps its digits by every method for correlated equations of any pr
     for (const double s : {4.0, 10.0, 12.0})
       for (const char* const order : {"ascending", "descending", "shuffled"})
         for (const double of_a : {0.0, 8.0}) {  // A's rows may be graded as well
-          const Model model{with_rows(random(m, n, 1), spread(m, of_a, "shuffled")),
-                            with_rows(regular(m, p, 2), spread(m, s, order)), random(m, 2, 3)};
+          const Model<double> model{with_rows(random(m, n, 1), spread(m, of_a, "shuffled")),
+                                    with_rows(regular(m, p, 2), spread(m, s, order)), random(m, 2, 3)};
           const Matrix reference = quadruple_glm(model.a, model.b, model.y);
           for (const GlmMethod method : {GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens}) {
             CAPTURE(m, n, p, s, order, of_a, name_of(glm_methods(), method));
@@ -84,7 +84,8 @@ TEST_CASE("x and its standard errors keep their digits for variances of any size
           CAPTURE(n, s, order, of_a);
           const std::vector<double> d = spread(m, s, order);
           const Matrix root = regular(m, m, 2), plain = gram(root), factor = with_rows(root, d);
-          const Model model{with_rows(random(m, n, 1), spread(m, of_a, "shuffled")), factor.clone(), random(m, 1, 3)};
+          const Model<double> model{with_rows(random(m, n, 1), spread(m, of_a, "shuffled")), factor.clone(),
+                                    random(m, 1, 3)};
           const Matrix reference = quadruple_glm(model.a, model.b, model.y);
           const auto by_factor = on_copies(model, options, [&](Graph& g, const auto& A, const auto& Y, const auto& o) {
             return gls_factor(g, A, Y, factor.clone(), o);
@@ -127,8 +128,9 @@ TEST_CASE("an unknown that the most precise equation lacks keeps its digits") {
   const Matrix root = regular(4, 4, 2);
   const std::array<double, 4> sizes{0x1p20, 0x1p21, 0x1p19, 0x1p-2};
   const Matrix f = made(4, 4, [&](index_t i, index_t j) { return sizes[static_cast<std::size_t>(i)] * root(i, j); });
-  const Model model{a.clone(), f.clone(),
-                    made(4, 1, [](index_t i, index_t) { return i == 3 ? 4.625 : 1e6 / static_cast<double>(i + 1); })};
+  const Model<double> model{a.clone(), f.clone(), made(4, 1, [](index_t i, index_t) {
+                              return i == 3 ? 4.625 : 1e6 / static_cast<double>(i + 1);
+                            })};
   const Matrix reference = quadruple_glm(model.a, model.b, model.y);
   for (const GlmMethod method : {GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens}) {
     CAPTURE(name_of(glm_methods(), method));
@@ -146,7 +148,7 @@ TEST_CASE("multipliers of graded equations refer to the unscaled equations") {
   const index_t m = 12, n = 3;
   const std::vector<double> d = spread(m, 5, "shuffled");
   const Matrix root = regular(m, m, 2);
-  const Model model{random(m, n, 1), with_rows(root, d), random(m, 1, 3)};
+  const Model<double> model{random(m, n, 1), with_rows(root, d), random(m, 1, 3)};
   const auto s = solve(runtime(), model);
   REQUIRE(s.status == SolveStatus::ok);
   // F^T lambda = u holds for the lambda of the unscaled equations.

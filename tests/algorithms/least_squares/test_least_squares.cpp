@@ -9,27 +9,83 @@ using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 
-TEST_CASE("well conditioned problems of every shape agree with dgels") {
-  const auto [m, n] = GENERATE(table<index_t, index_t>(
-      {{1, 1}, {5, 1}, {1, 5}, {16, 16}, {31, 30}, {100, 37}, {37, 100}, {150, 64}, {700, 11}, {15, 14}}));
-  const index_t r = GENERATE(1, 3, 17);
-  const TileShape tile = GENERATE(TileShape{16, 16}, TileShape{32, 7}, TileShape{5, 24}, TileShape{1000, 1000});
-  CAPTURE(m, n, r, tile.mb, tile.nb);
-  // Square random matrices can be ill-conditioned; these matrices have a condition of 30.
-  const Matrix a = made(m, n, ProductForm<double>(m, n, spectrum(std::min(m, n), 30), 7)), b = random(m, r, 8);
-  const auto answer = solve(runtime(), a, b, tile);
-  REQUIRE(answer.status == SolveStatus::ok);
-  REQUIRE(answer.original_units);
-  REQUIRE(answer.condition >= 1);
-  REQUIRE(answer.condition <= 30.0 * static_cast<double>(n) * 10);
-  require_agreement(answer, reference_of(a, b), b, 1e-12);
+namespace {
+
+/// Requires LAPACK's solution of a problem of this rank and its norms of residuals.
+template <class T>
+void require_gelsd(index_t m, index_t n, index_t rank, TileShape tile, OlsMethod method = OlsMethod::automatic,
+                   index_t r = 3) {
+  CAPTURE(m, n, rank, r, tile.mb, tile.nb, static_cast<int>(method));
+  const HostMatrix<T> a = of_values<T>(m, n, spectrum(rank, 30)), b = random<T>(m, r, 8);
+  const double rcond = 1e-4;
+  const LeastSquares<T> answer = solve(runtime(), a, b, tile, {.method = method, .rcond = rcond});
+  REQUIRE(answer.status == (rank < std::min(m, n) ? SolveStatus::rank_deficient : SolveStatus::ok));
+  CHECK(answer.original_units);
+  CHECK(answer.degrees_of_freedom == m - rank);
+  CHECK(answer.condition >= 1);
+  if (rank == std::min(m, n)) CHECK(answer.condition <= 300.0 * static_cast<double>(n));
+  const Reference<T> expected = reference_of(a, b, rcond);
+  REQUIRE(expected.rank == rank);
+  require_agreement(answer, expected, b, 4e3 * eps<T>);
 }
 
-TEST_CASE("every method agrees with dgels") {
+}  // namespace
+
+TEMPLATE_TEST_CASE("problems of any shape and rank agree with gelsd", "", FOUR_TYPES) {
+  const auto [tile, method, r] = GENERATE(table<TileShape, OlsMethod, index_t>({{{0, 0}, OlsMethod::automatic, 3},
+                                                                                {{16, 16}, OlsMethod::automatic, 17},
+                                                                                {{7, 30}, OlsMethod::automatic, 1},
+                                                                                {{32, 7}, OlsMethod::automatic, 3},
+                                                                                {{5, 24}, OlsMethod::automatic, 17},
+                                                                                {{1000, 1000}, OlsMethod::automatic, 1},
+                                                                                {{0, 0}, OlsMethod::givens, 3}}));
+  for (const auto& [m, n, rank] : {std::array<index_t, 3>{1, 1, 1},
+                                   {5, 1, 1},
+                                   {1, 5, 1},
+                                   {9, 4, 4},
+                                   {4, 9, 4},
+                                   {15, 14, 14},
+                                   {16, 16, 16},
+                                   {31, 30, 30},
+                                   {33, 20, 7},
+                                   {20, 33, 7},
+                                   {100, 37, 37},
+                                   {37, 100, 37},
+                                   {700, 11, 11},
+                                   {170, 150, 150},
+                                   {150, 170, 150},
+                                   {170, 150, 60},
+                                   {150, 170, 60}})
+    require_gelsd<TestType>(m, n, rank, tile, method, r);
+}
+
+TEMPLATE_TEST_CASE("problems of any shape and rank agree with gelsd on a GPU", "[gpu][sanitize]", FOUR_TYPES) {
+  require_gpu();
+  for (const auto& [m, n, rank] :
+       {std::array<index_t, 3>{90, 33, 33}, {33, 50, 33}, {300, 120, 60}, {2000, 12, 12}, {3000, 300, 300}})
+    require_gelsd<TestType>(m, n, rank, ols_tile(runtime(), OlsMethod::tiles, {m, n}));
+}
+
+TEMPLATE_TEST_CASE("larger problems of any rank agree with gelsd on a GPU", "[gpu]", FOUR_TYPES) {
+  require_gpu();
+  for (const auto& [m, n] : {Shape{3000, 300}, {300, 700}, {5000, 12}, {64, 64}})
+    for (const index_t rank : {std::min(m, n), index_t{11}})
+      require_gelsd<TestType>(m, n, rank, ols_tile(runtime(), OlsMethod::tiles, {m, n}));
+}
+
+TEMPLATE_TEST_CASE("one pass over tall matrices agrees with gelsd", "", FOUR_TYPES) {
+  using T = TestType;
+  const auto [m, n, rank] =
+      GENERATE(table<index_t, index_t, index_t>({{300, 5, 5}, {300, 5, 3}, {4, 6, 4}, {400, 40, 40}, {500, 200, 200}}));
+  const TileShape tile = GENERATE(TileShape{0, 0}, TileShape{64, 512}, TileShape{97, 3});
+  require_gelsd<T>(m, n, rank, tile, OlsMethod::tall_skinny, 2);
+}
+
+TEST_CASE("every method agrees with gelsd") {
   const auto [m, n] = GENERATE(table<index_t, index_t>({{90, 20}, {40, 40}, {20, 90}}));
   CAPTURE(m, n);
-  const Matrix a = made(m, n, ProductForm<double>(m, n, spectrum(std::min(m, n), 30), 7)), b = random(m, 4, 8);
-  const Reference reference = reference_of(a, b);
+  const Matrix a = of_values(m, n, spectrum(std::min(m, n), 30)), b = random(m, 4, 8);
+  const auto reference = reference_of(a, b);
   const auto require_for = [&](const TileShape& tile, const OlsOptions& options) {
     require_agreement(solve(runtime(), a, b, tile, options), reference, b, 1e-12);
   };
@@ -114,7 +170,7 @@ TEST_CASE("the equations of a wide A hold for columns of any size, and their res
 TEST_CASE("a file is read once by blocks of rows and gives the solution from memory") {
   const index_t m = 1003, n = 6;
   const index_t rows = GENERATE(1, 10, 100, 5000, 0);
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2);
   write_matrix(folder / "a.npy", a);
   Graph g(runtime());
@@ -140,56 +196,61 @@ TEST_CASE("shapes that do not match are refused and the data are unchanged") {
   CHECK(distance(a, random(20, 5, 1)) == 0);
 }
 
-TEST_CASE("GPUs agree with dgels for full and deficient rank", "[gpu]") {
-  test::require_gpu();
-  const auto [m, n] = GENERATE(table<index_t, index_t>({{3000, 300}, {300, 700}, {5000, 12}, {64, 64}}));
-  const index_t rank = GENERATE(index_t{1000}, index_t{11});
-  CAPTURE(m, n, rank);
-  const index_t full = std::min(m, n);
-  const Matrix a = rank >= full ? made(m, n, ProductForm<double>(m, n, spectrum(full, 30), 7)) : of_rank(m, n, rank, 3);
-  const Matrix b = random(m, 3, 8);
-  const auto answer = solve(runtime(), a, b, ols_tile(runtime(), OlsMethod::tiles, {m, n}));
-  CHECK(answer.status == (rank >= full ? SolveStatus::ok : SolveStatus::rank_deficient));
-  require_agreement(answer, reference_of(a, b, 1e-12), b, 1e-10);
-}
-
-TEST_CASE("least squares is solved on a GPU under a sanitizer", "[gpu][sanitize]") {
-  test::require_gpu();
-  for (const auto& [m, n] : {std::pair<index_t, index_t>{90, 33}, {33, 50}, {2000, 12}}) {
-    CAPTURE(m, n);
-    const Matrix a = made(m, n, ProductForm<double>(m, n, spectrum(std::min(m, n), 30), 7)), b = random(m, 3, 8);
-    const auto answer = solve(runtime(), a, b, ols_tile(runtime(), OlsMethod::tiles, {m, n}));
-    CHECK(answer.status == SolveStatus::ok);
-    require_agreement(answer, reference_of(a, b, 1e-12), b, 1e-10);
-  }
-}
-
-TEST_CASE("NaN and infinities are reported at any place") {
-  const auto [m, n] = GENERATE(table<index_t, index_t>({{24, 10}, {10, 24}, {10, 10}}));
-  const OlsMethod method = GENERATE(OlsMethod::tiles, OlsMethod::tall_skinny, OlsMethod::givens);
-  const double bad = GENERATE(not_a_number, infinity, -infinity);
-  CAPTURE(m, n, int(method), bad);
-  const OlsOptions options{.method = method};
-  const TileShape tile = method == OlsMethod::givens ? ols_tile(runtime(), method, {m, n}) : TileShape{8, 8};
-  const auto require_refused = [&](const Matrix& a, const Matrix& b) {
-    const auto answer = solve(runtime(), a, b, tile, options);
+TEMPLATE_TEST_CASE("NaN and infinities are reported at any place", "", FOUR_TYPES) {
+  using T = TestType;
+  const auto [m, n] = GENERATE(table<index_t, index_t>({{24, 10}, {10, 24}, {10, 10}, {200, 180}}));
+  const auto [tile, method] = GENERATE(table<TileShape, OlsMethod>({{{8, 8}, OlsMethod::tiles},
+                                                                    {{8, 8}, OlsMethod::tall_skinny},
+                                                                    {{0, 0}, OlsMethod::givens},
+                                                                    {{0, 0}, OlsMethod::automatic}}));
+  if (m == 200 && method != OlsMethod::automatic) return;
+  CAPTURE(m, n, int(method));
+  const auto require_refused = [&](const HostMatrix<T>& a, const HostMatrix<T>& b) {
+    const auto answer = solve(runtime(), a, b, tile, {.method = method});
     REQUIRE(answer.status == SolveStatus::not_finite);
     REQUIRE(answer.X.size() == 0);
     REQUIRE(std::isnan(answer.residual_norms[0]));
     REQUIRE(std::isnan(answer.condition));
   };
-  for (const auto& [i, j] :
-       {std::pair<index_t, index_t>{0, 0}, {m - 1, 0}, {0, n - 1}, {m - 1, n - 1}, {m / 2, n / 2}}) {
-    Matrix a = random(m, n, 1);
-    a(i, j) = bad;
-    require_refused(a, random(m, 2, 2));
+  for (const T bad : not_finite<T>()) {
+    CAPTURE(bad);
+    for (const auto& [i, j] : {Shape{0, 0}, {m - 1, 0}, {0, n - 1}, {m - 1, n - 1}, {m / 2, n / 2}}) {
+      HostMatrix<T> a = random<T>(m, n, 1);
+      a(i, j) = bad;
+      require_refused(a, random<T>(m, 2, 2));
+    }
+    for (const index_t i : {index_t{0}, m / 2, m - 1}) {
+      HostMatrix<T> b = random<T>(m, 2, 2);
+      b(i, 1) = bad;
+      require_refused(random<T>(m, n, 1), b);
+      require_refused(HostMatrix<T>::zeros(m, n), b);
+    }
   }
-  for (const index_t i : {index_t{0}, m / 2, m - 1}) {
-    Matrix b = random(m, 2, 2);
-    b(i, 1) = bad;
-    require_refused(random(m, n, 1), b);
-    require_refused(Matrix::zeros(m, n), b);
+}
+
+TEMPLATE_TEST_CASE("powers of two as units change X by powers of two", "", FOUR_TYPES) {
+  using T = TestType;
+  const int most = std::numeric_limits<real_t<T>>::max_exponent - 20;
+  const auto [m, n, rank] =
+      GENERATE(table<index_t, index_t, index_t>({{30, 12, 12}, {12, 30, 12}, {30, 12, 5}, {12, 30, 5}}));
+  const int of_a = GENERATE_COPY(-most, 3, most), of_b = GENERATE_COPY(-most / 2, 5, most / 2);
+  CAPTURE(m, n, rank, of_a, of_b);
+  const HostMatrix<T> a = of_values<T>(m, n, spectrum(rank, 2)), b = random<T>(m, 1, 8);
+  const LeastSquares<T> plain = solve(runtime(), a, b, {8, 8}, {.rcond = 1e-3}),
+                        other = solve(runtime(), times_two_to(of_a, a), times_two_to(of_b, b), {8, 8}, {.rcond = 1e-3});
+  if (of_b - of_a > most + 10) {  // X overflows
+    CHECK(other.status == SolveStatus::not_finite);
+    return;
   }
+  CHECK(other.rank == rank);
+  if (of_b - of_a < -most) return;  // X underflows
+  REQUIRE(other.status == plain.status);
+  CHECK(distance(times_two_to(of_a - of_b, other.X), plain.X) <= 100 * eps<T> * norm(plain.X));
+}
+
+TEST_CASE("the automatic method of complex problems is tiles") {
+  CHECK(ols_method<double>(OlsMethod::automatic, {1000, 2}, 1) == OlsMethod::tall_skinny);
+  CHECK(ols_method<std::complex<double>>(OlsMethod::automatic, {1000, 2}, 1) == OlsMethod::tiles);
 }
 
 TEST_CASE("a solution that overflows is reported as not finite") {

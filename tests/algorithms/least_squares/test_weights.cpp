@@ -11,28 +11,38 @@ using namespace tesela::test;
 
 namespace {
 
-using Weights = std::vector<double>;
+template <class T = double>
+using Weights = std::vector<real_t<T>>;
 
-LeastSquares<double> weighted(const Matrix& a, const Matrix& b, const Weights& w, TileShape tile,
-                              const OlsOptions& options = {}) {
+/// Solves in tiles, or in memory if the tile is 0 x 0.
+template <class T>
+LeastSquares<T> weighted(const HostMatrix<T>& a, const HostMatrix<T>& b, const Weights<T>& w, TileShape tile,
+                         const OlsOptions& options = {}) {
   return on_copies(runtime(), a, b, tile,
-                   [&](Graph& g, const auto& A, const auto& B) { return wls(g, A, B, w, options); });
+                   [&](auto& on, const auto& A, const auto& B) { return wls(on, A, B, w, options); });
 }
 
 /// Returns weights 10^e with e uniform in [-spread, spread].
-Weights spread_weights(index_t m, double spread, std::uint64_t seed) {
-  Weights w;
+template <class T = double>
+Weights<T> spread_weights(index_t m, double spread, std::uint64_t seed) {
+  Weights<T> w;
   const Matrix e = random(m, 1, seed);
-  for (index_t i = 0; i < m; ++i) w.push_back(std::pow(10.0, spread * e(i, 0)));
+  for (index_t i = 0; i < m; ++i) w.push_back(static_cast<real_t<T>>(std::pow(10.0, spread * e(i, 0))));
   return w;
 }
 
 /// Returns diag(sqrt(w)) A.
-Matrix scaled(const Matrix& a, const Weights& w) {
-  return made(a.rows(), a.cols(), [&](index_t i, index_t j) {
-    const double d = w[static_cast<std::size_t>(i)];
-    return d == 0 ? 0.0 : std::sqrt(d) * a(i, j);
+template <class T>
+HostMatrix<T> scaled(const HostMatrix<T>& a, const Weights<T>& w) {
+  return filled<T>(a.shape(), [&](index_t i, index_t j) {
+    const real_t<T> d = w[static_cast<std::size_t>(i)];
+    return d == 0 ? T(0) : std::sqrt(d) * a(i, j);
   });
+}
+
+template <class T>
+HostMatrix<T> rows_from(const HostMatrix<T>& a, index_t first, index_t count) {
+  return filled<T>({count, a.cols()}, [&](index_t i, index_t j) { return a(first + i, j); });
 }
 
 double worst_digit(const Matrix& x, const Matrix& reference) {
@@ -42,22 +52,51 @@ double worst_digit(const Matrix& x, const Matrix& reference) {
   return worst;
 }
 
+/// Requires the solution of LAPACK for rows times the roots of their weights, by several methods.
+template <class T>
+void require_gelsd(index_t m, index_t n, index_t rank, double spread, TileShape tile, index_t r = 3) {
+  const HostMatrix<T> a = of_values<T>(m, n, kernels::spectrum(rank, 4)), b = random<T>(m, r, 8);
+  const Weights<T> w = spread_weights<T>(m, spread, 9);
+  const double rcond = 1e-4;
+  const HostMatrix<T> of_b = scaled(b, w);
+  const Reference<T> reference = reference_of(scaled(a, w), of_b, rcond);
+  for (const OlsMethod method :
+       {OlsMethod::automatic, OlsMethod::tiles, tile.mb > 0 ? OlsMethod::tall_skinny : OlsMethod::givens}) {
+    CAPTURE(m, n, rank, spread, tile.mb, static_cast<int>(method));
+    const LeastSquares<T> answer = weighted(a, b, w, tile, {.method = method, .rcond = rcond});
+    REQUIRE(answer.status == (rank < std::min(m, n) ? SolveStatus::rank_deficient : SolveStatus::ok));
+    CHECK(answer.degrees_of_freedom == m - rank);
+    require_agreement(answer, reference, of_b, 1e4 * eps<T>);
+  }
+}
+
 }  // namespace
 
-TEST_CASE("moderate weights give least squares on scaled rows by every method") {
-  const auto [m, n] =
-      GENERATE(table<index_t, index_t>({{1, 1}, {7, 1}, {7, 7}, {64, 7}, {200, 31}, {517, 7}, {20, 64}}));
-  const index_t r = GENERATE(1, 3);
-  CAPTURE(m, n, r);
-  const Matrix a = made(m, n, kernels::ProductForm<double>(m, n, kernels::spectrum(std::min(m, n), 30), 7)),
-               b = random(m, r, 8);
-  const Weights w = spread_weights(m, 2, 9);
-  const Reference reference = reference_of(scaled(a, w), scaled(b, w));
-  for (const TileShape tile : {TileShape{32, 7}, {1000, 1000}})
-    require_agreement(weighted(a, b, w, tile, {.method = OlsMethod::tiles}), reference, scaled(b, w), 1e-11);
-  require_agreement(weighted(a, b, w, {m, m < n ? 7 : n}), reference, scaled(b, w), 1e-11);
-  if (m >= n)
-    require_agreement(weighted(a, b, w, {13, 5}, {.method = OlsMethod::tall_skinny}), reference, scaled(b, w), 1e-11);
+TEMPLATE_TEST_CASE("moderate weights give least squares on scaled rows by every method", "", FOUR_TYPES) {
+  const double spread = GENERATE(0.1, 1.0, 2.0);  // one class of weights, several classes
+  for (const auto& [m, n, rank] : {std::array<index_t, 3>{1, 1, 1},
+                                   {7, 1, 1},
+                                   {7, 7, 7},
+                                   {9, 4, 4},
+                                   {4, 9, 4},
+                                   {33, 20, 7},
+                                   {64, 7, 7},
+                                   {70, 20, 20},
+                                   {90, 40, 13},
+                                   {200, 31, 31},
+                                   {517, 7, 7},
+                                   {20, 64, 20}}) {
+    require_gelsd<TestType>(m, n, rank, spread, {0, 0}, 1);
+    for (const TileShape tile : {TileShape{16, 16}, {7, 30}, {1000, 1000}})
+      require_gelsd<TestType>(m, n, rank, spread, tile);
+  }
+}
+
+TEMPLATE_TEST_CASE("weighted problems agree with gelsd on a GPU", "[gpu][sanitize]", FOUR_TYPES) {
+  require_gpu();
+  const double spread = GENERATE(0.1, 1.0);
+  for (const auto& [m, n, rank] : {std::array<index_t, 3>{900, 12, 12}, {300, 40, 40}, {90, 40, 13}})
+    require_gelsd<TestType>(m, n, rank, spread, {450, n});
 }
 
 TEST_CASE("weights over 24 orders of magnitude keep ten digits of a quadruple-precision solution") {
@@ -65,7 +104,7 @@ TEST_CASE("weights over 24 orders of magnitude keep ten digits of a quadruple-pr
   const Matrix a = random(m, n, 1), b = random(m, 2, 2);
   // No size of rows alone determines x.
   const int kind = GENERATE(0, 1, 2, 3);
-  Weights w = spread_weights(m, 12, 3);
+  Weights<> w = spread_weights(m, 12, 3);
   for (index_t i = 0; i < m; ++i) {
     double& weight = w[static_cast<std::size_t>(i)];
     if (kind == 1) weight = i % 97 == 5 ? 1e12 : i % 90 == 3 ? 1 : 1e-12;
@@ -98,7 +137,7 @@ TEST_CASE("weights over 24 orders of magnitude keep ten digits of a quadruple-pr
 TEST_CASE("redundant heavy rows do not hide the light ones") {
   const index_t m = 120, n = 6;
   Matrix a = random(m, n, 1), b = random(m, 1, 2);
-  Weights w(static_cast<std::size_t>(m), 1e-12);
+  Weights<> w(static_cast<std::size_t>(m), 1e-12);
   for (index_t i = 0; i < 40; ++i) {
     w[static_cast<std::size_t>(i)] = 1e12;
     for (index_t j = 0; j < n; ++j) a(i, j) = a(i % 2, j);  // rank 2
@@ -122,7 +161,7 @@ TEST_CASE("a deficient rank is found for any weights, and the solution has least
     for (index_t j = 0; j < n; ++j) sum += a(i, j) * x(j, 0);
     return sum;
   });
-  const Reference reference = reference_of(a, b, 1e-12);  // the system is consistent, so weights do not change x
+  const auto reference = reference_of(a, b, 1e-12);  // the system is consistent, so weights do not change x
   for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
     const auto answer = weighted(a, b, spread_weights(m, spread, 5), {30, 8}, {.method = method});
     CAPTURE(spread, static_cast<int>(method), norm(answer.X), norm(reference.X));
@@ -141,7 +180,7 @@ TEST_CASE("rounding errors of heavy rows in light rows do not count as rank, eve
         for (index_t k = 0; k < 8; ++k) sum += left(i, k) * right(k, j);
         return sum;
       });
-      const Weights w = spread_weights(12, spread, 3 * seed + 2);
+      const Weights<> w = spread_weights(12, spread, 3 * seed + 2);
       const LeastSquares<double> answer = weighted(a, b, w, {64, 64});
       CAPTURE(spread, seed);
       CHECK(answer.rank == 8);
@@ -159,7 +198,7 @@ TEST_CASE("rounding errors of heavy rows in light rows do not count as rank, eve
 TEST_CASE("rows of zero weight are ignored, and negative or non-finite weights are refused") {
   const index_t m = 80, n = 5;
   Matrix a = random(m, n, 1), b = random(m, 1, 2);
-  Weights w = spread_weights(m, GENERATE(1.0, 10.0), 3);
+  Weights<> w = spread_weights(m, GENERATE(1.0, 10.0), 3);
   Matrix fewer(m - 2, n), fewer_b(m - 2, 1);
   for (index_t i = 2; i < m; ++i) {
     for (index_t j = 0; j < n; ++j) fewer(i - 2, j) = a(i, j);
@@ -168,15 +207,15 @@ TEST_CASE("rows of zero weight are ignored, and negative or non-finite weights a
   w[0] = w[1] = 0;
   a(0, 3) = not_a_number;
   b(1, 0) = infinity;
-  const Matrix reference = quadruple_wls(fewer, fewer_b, Weights(w.begin() + 2, w.end()));
+  const Matrix reference = quadruple_wls(fewer, fewer_b, Weights<>(w.begin() + 2, w.end()));
   for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
     const auto answer = weighted(a, b, w, {30, 3}, {.method = method});
     CHECK(answer.status == SolveStatus::ok);
     CHECK(answer.degrees_of_freedom == m - 2 - n);
     CHECK(worst_digit(answer.X, reference) <= 1e-10);
   }
-  CHECK(weighted(a, b, Weights(static_cast<std::size_t>(m), 1.0), {30, 3}).status == SolveStatus::not_finite);
-  const auto none = weighted(a, b, Weights(static_cast<std::size_t>(m), 0.0), {30, 3});
+  CHECK(weighted(a, b, Weights<>(static_cast<std::size_t>(m), 1.0), {30, 3}).status == SolveStatus::not_finite);
+  const auto none = weighted(a, b, Weights<>(static_cast<std::size_t>(m), 0.0), {30, 3});
   CHECK(none.status == SolveStatus::rank_deficient);
   CHECK(none.rank == 0);
   CHECK(none.degrees_of_freedom == 0);
@@ -185,13 +224,13 @@ TEST_CASE("rows of zero weight are ignored, and negative or non-finite weights a
     w[41] = wrong;
     CHECK_THROWS_WITH(weighted(a, b, w, {30, 3}), ContainsSubstring("row 42"));
   }
-  CHECK_THROWS_WITH(weighted(a, b, Weights(5, 1.0), {30, 3}), ContainsSubstring("weights: 5"));
+  CHECK_THROWS_WITH(weighted(a, b, Weights<>(5, 1.0), {30, 3}), ContainsSubstring("weights: 5"));
 }
 
 TEST_CASE("empty problems are solved, and a power of two in the weights does not change X") {
   CHECK(weighted(Matrix(0, 5), Matrix(0, 2), {}, {8, 8}).X.shape() == Shape{5, 2});
   const Matrix b = random(20, 1, 2);
-  const Weights w = spread_weights(20, 12, 3);
+  const Weights<> w = spread_weights(20, 12, 3);
   const auto no_unknowns = weighted(Matrix(20, 0), b, w, {8, 8});
   CHECK(no_unknowns.X.shape() == Shape{0, 1});
   CHECK(std::abs(no_unknowns.residual_norms[0] / norm(scaled(b, w)) - 1) <= 1e-14);
@@ -202,7 +241,7 @@ TEST_CASE("empty problems are solved, and a power of two in the weights does not
     const Matrix large = made(20, 4, [&](index_t i, index_t j) { return std::ldexp(a(i, j), e); });
     const auto answer = weighted(large, b, w, {8, 8});
     for (index_t j = 0; j < 4; ++j) CHECK(answer.X(j, 0) == std::ldexp(plain.X(j, 0), -e));
-    Weights heavy = w;
+    Weights<> heavy = w;
     for (double& weight : heavy) weight = std::ldexp(weight, e);
     CHECK(distance(weighted(a, b, heavy, {8, 8}).X, plain.X) == 0);
   }
@@ -213,7 +252,7 @@ TEST_CASE("weights in a matrix give the solution of weights in a vector") {
   const Matrix a = random(m, n, 1), b = random(m, 1, 2);
   for (const double spread : {1.0, 12.0})
     for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
-      Weights w = spread_weights(m, spread, 3);
+      Weights<> w = spread_weights(m, spread, 3);
       w[9] = 0;
       const TileMatrix<double> W(runtime(), m, 1, {70, 1}, "w"), other(runtime(), m, 1, {80, 1}, "w");
       W.copy_from(w.data(), m);
@@ -229,12 +268,12 @@ TEST_CASE("weights in a matrix give the solution of weights in a vector") {
 TEST_CASE("a file is read once for any weights") {
   const index_t m = 1003, n = 6;
   const index_t rows = GENERATE(50, 5000, 0);
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2);
   write_matrix(folder / "a.npy", a);
   const OlsOptions options{.rows = rows};
   for (const double spread : {1.0, 12.0}) {
-    Weights w = spread_weights(m, spread, 3);
+    Weights<> w = spread_weights(m, spread, 3);
     w[7] = 0;
     Graph g(runtime());
     const auto answer = wls(g, MatrixRows<double>(folder / "a.npy"), b, w, options);
@@ -262,7 +301,7 @@ TEST_CASE("covariance and standard errors agree with the normal equations") {
   const index_t m = 60, n = 7;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2);
   for (const double spread : {0.0, 1.0, 12.0}) {
-    const Weights w = spread_weights(m, spread, 3);
+    const Weights<> w = spread_weights(m, spread, 3);
     const OlsOptions options{.method = OlsMethod::tiles, .keep_triangle = true};
     const auto answer = spread == 0 ? solve(runtime(), a, b, {16, 4}, options) : weighted(a, b, w, {16, 4}, options);
     Graph g(runtime());
@@ -292,11 +331,11 @@ TEST_CASE("covariance and standard errors agree with the normal equations") {
 }
 
 TEST_CASE("weighted problems on GPUs agree with quadruple precision", "[gpu][sanitize]") {
-  test::require_gpu();
+  require_gpu();
   const double spread = GENERATE(1.0, 12.0);
   for (const auto& [m, n] : {std::pair<index_t, index_t>{900, 3}, {900, 12}, {900, 20}, {900, 30}, {300, 40}}) {
     const Matrix a = random(m, n, 1), b = random(m, 2, 2);
-    Weights w = spread_weights(m, spread, 3);
+    Weights<> w = spread_weights(m, spread, 3);
     w[5] = 0;
     const Matrix reference = quadruple_wls(a, b, w);
     for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
@@ -304,4 +343,74 @@ TEST_CASE("weighted problems on GPUs agree with quadruple precision", "[gpu][san
       CHECK(worst_digit(weighted(a, b, w, {450, n}, {.method = method}).X, reference) <= 1e-10);
     }
   }
+}
+
+TEMPLATE_TEST_CASE("rows of enormous weights become constraints in every type", "", FOUR_TYPES) {
+  using T = TestType;
+  const index_t m = 60, n = 11, heavy = 6;
+  const bool deficient = GENERATE(false, true);
+  HostMatrix<T> a = random<T>(m, n, 1), b = random<T>(m, 2, 2);
+  if (deficient) {  // two of the heavy rows are multiples of others, and agree with them
+    T factor = T(-2);
+    if constexpr (is_complex<T>) factor = T(1, -2);
+    for (HostMatrix<T>* const of : {&a, &b})
+      for (index_t j = 0; j < of->cols(); ++j) (*of)(4, j) = factor * (*of)(0, j), (*of)(5, j) = factor * (*of)(1, j);
+  }
+  Weights<T> w = spread_weights<T>(m, 0.1, 3);
+  for (std::size_t i = 0; i < heavy; ++i) w[i] *= static_cast<real_t<T>>(1 / eps<T> / eps<T>);
+  const LeastSquares<T> answer = weighted(a, b, w, {16, 16});
+  REQUIRE(answer.status == SolveStatus::ok);
+  CHECK(answer.rank == n);
+  // The solution with constraints differs by about the ratio of the weights.
+  const index_t kept = deficient ? 4 : heavy;
+  const Weights<T> light(w.begin() + heavy, w.end());
+  HostMatrix<T> X(n, 2);
+  for (index_t k = 0; k < 2; ++k) {
+    HostMatrix<T> of_a = scaled(rows_from(a, heavy, m - heavy), light),
+                  of_b = scaled(rows_from(b, heavy, m - heavy), light), c = rows_from(a, 0, kept),
+                  d = rows_from(b, 0, kept);
+    REQUIRE(lapack::gglse(m - heavy, n, kept, of_a.data(), of_a.ld(), c.data(), c.ld(), &of_b(0, k), &d(0, k),
+                          &X(0, k)) == 0);
+  }
+  CHECK(distance(answer.X, X) <= 1e3 * eps<T> * norm(X));
+  CHECK(distance(product(rows_from(a, 0, heavy), answer.X), rows_from(b, 0, heavy)) <=
+        100 * eps<T> * (norm(a) * norm(X) + norm(b)));
+}
+
+TEMPLATE_TEST_CASE("rows of weight 0 do not count, also if a part of a number in them is NaN", "", COMPLEX_TYPES) {
+  using T = TestType;
+  const index_t m = 40, n = 5;
+  const TileShape tile = GENERATE(TileShape{0, 0}, TileShape{8, 8});
+  const auto nan = std::numeric_limits<real_t<T>>::quiet_NaN();
+  HostMatrix<T> a = random<T>(m, n, 1), b = random<T>(m, 1, 2);
+  Weights<T> w = spread_weights<T>(m, 1, 3);
+  a(17, 2) = T(1, nan), b(20, 0) = T(nan, 1);
+  for (const std::size_t row : {17, 20}) {
+    const LeastSquares<T> answer = weighted(a, b, w, tile);
+    CHECK(answer.status == SolveStatus::not_finite);
+    CHECK(answer.X.size() == 0);
+    w[row] = 0;
+  }
+  const LeastSquares<T> answer = weighted(a, b, w, tile);
+  CHECK(answer.status == SolveStatus::ok);
+  CHECK(answer.degrees_of_freedom == m - 2 - n);
+  w[7] = -1;
+  CHECK_THROWS_WITH(weighted(a, b, w, tile), ContainsSubstring("row 8 has weight -1"));
+}
+
+TEMPLATE_TEST_CASE("powers of two as units of weighted problems change X by powers of two", "", FOUR_TYPES) {
+  using T = TestType;
+  const HostMatrix<T> a = random<T>(30, 6, 1), b = random<T>(30, 1, 2);
+  const double spread = GENERATE(0.1, 3.0);
+  const Weights<T> w = spread_weights<T>(30, spread, 3);
+  const auto solved = [](const HostMatrix<T>& of_a, const HostMatrix<T>& of_b, const Weights<T>& of_w) {
+    return weighted(of_a, of_b, of_w, {16, 16}).X;
+  };
+  const HostMatrix<T> x = solved(a, b, w);
+  const int most = std::numeric_limits<real_t<T>>::max_exponent / 2, e = GENERATE_COPY(-most, most);
+  Weights<T> units = w;
+  for (real_t<T>& weight : units) weight = std::ldexp(weight, e);
+  CHECK(distance(solved(a, b, units), x) <= 100 * eps<T> * norm(x));
+  CHECK(distance(solved(times_two_to(e, a), times_two_to(e, b), w), x) <= 100 * eps<T> * norm(x));
+  CHECK(distance(times_two_to(e, solved(times_two_to(e, a), b, w)), x) <= 100 * eps<T> * norm(x));
 }

@@ -1,25 +1,15 @@
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/matrices.hpp"
 #include "tests/support/variable.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/tiles/generator.hpp>
-#include <tesela/tiles/host_matrix.hpp>
 
 #include <random>
 
 using namespace tesela;
+using test::eps, test::norm, test::random;
 
 namespace {
-
-template <class T>
-HostMatrix<T> random(index_t m, index_t n, std::uint64_t seed) {
-  HostMatrix<T> a(m, n);
-  const Generator<T> element{Pattern::uniform, 0, n, seed};
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < m; ++i) a(i, j) = element(i, j);
-  return a;
-}
 
 /// Returns R of LAPACK's geqrf, the upper trapezoid min(m, n) x n.
 template <class T>
@@ -33,45 +23,16 @@ HostMatrix<T> lapack_r(const HostMatrix<T>& a) {
   return r;
 }
 
-/// Returns C = op(A) B, summed in double.
-template <class T>
-HostMatrix<with_parts<T, double>> product(Op op, const HostMatrix<T>& a, const HostMatrix<T>& b) {
-  using Wide = with_parts<T, double>;
-  const Shape s = apply(op, a.shape());
-  REQUIRE(s.cols == b.rows());
-  HostMatrix<Wide> c(s.rows, b.cols());
-  for (index_t j = 0; j < b.cols(); ++j)
-    for (index_t i = 0; i < s.rows; ++i) {
-      Wide sum = 0;
-      for (index_t l = 0; l < s.cols; ++l)
-        sum += apply_to(op, Wide(op == Op::none ? a(i, l) : a(l, i))) * Wide(b(l, j));
-      c(i, j) = sum;
-    }
-  return c;
+/// Returns C = op(A) B in double precision.
+template <class A, class B>
+HostMatrix<with_parts<A, double>> product(Op op, const HostMatrix<A>& a, const HostMatrix<B>& b) {
+  return test::product(op, test::wide(a), test::wide(b));
 }
 
-template <class M>
-double norm(const M& a) {
-  double sum = 0;
-  for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i) sum += static_cast<double>(std::norm(a(i, j)));
-  return std::sqrt(sum);
+template <class A, class B>
+double distance(const HostMatrix<A>& a, const HostMatrix<B>& b) {
+  return test::distance(test::wide(a), test::wide(b));
 }
-
-template <class T, class M>
-double distance(const M& a, const HostMatrix<T>& b) {
-  REQUIRE(a.rows() == b.rows());
-  REQUIRE(a.cols() == b.cols());
-  double sum = 0;
-  for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i) {
-      sum += std::norm(with_parts<T, double>(a(i, j)) - with_parts<T, double>(b(i, j)));
-    }
-  return std::sqrt(sum);
-}
-
-template <class T>
-constexpr double eps = static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());
 
 /// Factors a random matrix in padded memory and checks A = QR, Q^H Q = I, R against LAPACK, products with Q and Q^H
 /// from both sides, a real diagonal of R, and unchanged padding.
@@ -112,9 +73,8 @@ void check_qr(Runtime& runtime, Shape size, TileShape tile, const QrOptions& opt
   for (index_t j = 0; j < n; ++j)
     for (index_t i = m; i < ld; ++i) REQUIRE(memory[static_cast<std::size_t>(i + j * ld)] == T(-77));
   const double tolerance = 30 * eps<T> * std::sqrt(static_cast<double>(m + n + 1));
-  HostMatrix<T> identity = HostMatrix<T>::zeros(m, m);
-  for (index_t i = 0; i < m; ++i) identity(i, i) = 1;
-  CHECK(distance(product(adjoint<T>, full, full), identity) <= tolerance * std::sqrt(static_cast<double>(m)));
+  CHECK(distance(product(adjoint<T>, full, full), test::identity<T>(m)) <=
+        tolerance * std::sqrt(static_cast<double>(m)));
   CHECK(distance(product(Op::none, q, r), a) <= tolerance * norm(a));
   for (index_t j = 0; j < k; ++j)
     for (index_t i = 0; i < m; ++i) REQUIRE(static_cast<double>(std::abs(q(i, j) - full(i, j))) <= tolerance);
@@ -124,10 +84,7 @@ void check_qr(Runtime& runtime, Shape size, TileShape tile, const QrOptions& opt
   CHECK(distance(product(adjoint<T>, full, b), qtb) <= tolerance * norm(b));
   CHECK(distance(back, b) <= tolerance * norm(b));
   CHECK(distance(product(Op::none, c, full), cq) <= tolerance * norm(c));
-  HostMatrix<T> transposed(m, m);
-  for (index_t j = 0; j < m; ++j)
-    for (index_t i = 0; i < m; ++i) transposed(i, j) = conj(full(j, i));
-  CHECK(distance(product(Op::none, c, transposed), cqt) <= tolerance * norm(c));
+  CHECK(distance(product(Op::none, c, test::adjoint_of(full)), cqt) <= tolerance * norm(c));
 
   const HostMatrix<T> expected = lapack_r(a);
   for (index_t i = 0; i < k; ++i) {
@@ -207,8 +164,7 @@ CORES_TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", floa
   check_every_tree(runtime, TestType(0), {0, 3});
 }
 
-CORES_TEMPLATE_TEST_CASE("every tree factors every shape of complex numbers", "", std::complex<float>,
-                         std::complex<double>) {
+CORES_TEMPLATE_TEST_CASE("every tree factors every shape of complex numbers", "", COMPLEX_TYPES) {
   check_every_tree_once(runtime, TestType(0));
 }
 
@@ -232,8 +188,7 @@ CORES_TEMPLATE_TEST_CASE("blocks of columns are factored one after the other", "
   }
 }
 
-GPU_TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "", float, double, std::complex<float>,
-                       std::complex<double>) {
+GPU_TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "", FOUR_TYPES) {
   check_every_tree_once(runtime, TestType(0), !std::is_same_v<TestType, double>);
 }
 
@@ -244,8 +199,7 @@ TEMPLATE_TEST_CASE("every tree factors every shape on cores and GPUs together", 
   check_every_tree_once(runtime, TestType(0), true);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("narrow steps factor wide tiles", "[sanitize]", float, double, std::complex<float>,
-                           std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("narrow steps factor wide tiles", "[sanitize]", FOUR_TYPES) {
   const auto factor = [&](Shape size, TileShape tile, index_t step, index_t ib, const std::string& tree) {
     CAPTURE(size.rows, size.cols, tile.mb, tile.nb, step, ib, tree);
     check_qr<TestType>(runtime, size, tile, {.tree = tree, .ib = ib, .step = step});
@@ -258,8 +212,7 @@ WORKERS_TEMPLATE_TEST_CASE("narrow steps factor wide tiles", "[sanitize]", float
   factor({31, 17}, {31, 8}, 100, 0, "diagonal");  // longer than a tile
 }
 
-GPU_TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "", float, double, std::complex<float>,
-                       std::complex<double>) {
+GPU_TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "", FOUR_TYPES) {
   check_qr<TestType>(runtime, {700, 300}, {700, 100}, {});
   check_qr<TestType>(runtime, {700, 300}, {256, 128}, {"domain:2", 0, false, true});
   check_qr<TestType>(runtime, {700, 300}, {128, 128}, {"greedy", 48, true, true});
@@ -267,8 +220,7 @@ GPU_TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "", float, d
   check_qr<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
 }
 
-GPU_TEMPLATE_TEST_CASE("every tile QR kernel runs under a sanitizer", "[sanitize]", float, double, std::complex<float>,
-                       std::complex<double>) {
+GPU_TEMPLATE_TEST_CASE("every tile QR kernel runs under a sanitizer", "[sanitize]", FOUR_TYPES) {
   check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"diagonal", 3, false, true});
   check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"greedy", 0, true, false});
   check_qr_briefly<TestType>(runtime, {1100, 40}, {1100, 40}, {});  // panels of several thread blocks

@@ -1,5 +1,4 @@
-#include "tests/support/least_squares.hpp"
-#include "tests/support/machine.hpp"
+#include "tests/support/matrices.hpp"
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 
@@ -12,18 +11,6 @@ void dgelqf_(const int*, const int*, double*, const int*, double*, double*, cons
 }
 
 namespace {
-
-Matrix contents(const TileMatrix<double>& A) {
-  Matrix a(A.m(), A.n());
-  A.copy_to(a.data(), a.ld());
-  return a;
-}
-
-TileMatrix<double> tiles(Runtime& runtime, const Matrix& a, TileShape tile) {
-  TileMatrix<double> A(runtime, a.rows(), a.cols(), tile);
-  A.copy_from(a.data(), a.ld());
-  return A;
-}
 
 /// Returns the m x min(m, n) triangle of LAPACK's gerqf or gelqf.
 Matrix lapack_triangle(const Matrix& a, bool of_rq) {
@@ -52,55 +39,68 @@ double distance_up_to_signs(const Matrix& x, const Matrix& y) {
   return worst;
 }
 
-void check(Runtime& runtime, bool of_rq, Shape shape, TileShape tile, const RqOptions& options) {
+template <class T>
+void check(bool of_rq, Shape shape, TileShape tile, const RqOptions& options = {}) {
   const auto [m, n] = shape;
+  CAPTURE(of_rq, m, n, tile.mb);
   const index_t k = std::min(m, n), cut = options.tile.mb > 0 ? options.tile.mb : tile.nb;
-  const Matrix a = random(m, n, 5), c = random(n, 3, 6), d = random(2, n, 7);
-  const auto A = tiles(runtime, a, tile), C = tiles(runtime, c, {cut, 2}), D = tiles(runtime, d, {2, cut});
-  const TileMatrix<double> Q(runtime, k, n, {4, 5}), F(runtime, n, n, {3, 9}), R(runtime, m, k, {5, 4});
-  Graph g(runtime);
+  const HostMatrix<T> a = random<T>(m, n, 5), c = random<T>(n, 3, 6), d = random<T>(2, n, 7);
+  const auto A = tiles(runtime(), a, tile), C = tiles(runtime(), c, {cut, 2}), D = tiles(runtime(), d, {2, cut});
+  const TileMatrix<T> Q(runtime(), k, n, {4, 5}), F(runtime(), n, n, {3, 9}), R(runtime(), m, k, {5, 4});
+  Graph g(runtime());
   const auto factors = of_rq ? rq(g, A, options) : lq(g, A, options);
   factors.form_q(g, Q);
   factors.form_q(g, F);
   factors.extract(g, R);
   factors.apply(g, Side::left, Op::none, C);
   factors.apply(g, Side::right, Op::none, D);
-  const Matrix qc = contents(C), dq = contents(D);
+  const HostMatrix<T> qc = contents(C), dq = contents(D);
   C.copy_from(c.data(), c.ld());
   D.copy_from(d.data(), d.ld());
-  factors.apply(g, Side::left, Op::transpose, C);
-  factors.apply(g, Side::right, Op::transpose, D);
+  factors.apply(g, Side::left, Op::conjugate, C);
+  factors.apply(g, Side::right, Op::conjugate, D);
   REQUIRE(g.wait().ok());
 
-  const Matrix q = contents(Q), full = contents(F), r = contents(R);
-  const double tolerance = 30 * epsilon * std::sqrt(static_cast<double>(m + n + 1));
-  CHECK(distance(product(Op::none, full, Op::transpose, full), identity(n)) <= tolerance * std::sqrt(n));
+  const HostMatrix<T> q = contents(Q), full = contents(F), r = contents(R);
+  const double tolerance = 30 * eps<T> * std::sqrt(static_cast<double>(m + n + 1));
+  CHECK(distance(product(Op::none, full, Op::conjugate, full), identity<T>(n)) <= tolerance * std::sqrt(n));
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < k; ++i) REQUIRE(std::abs(q(i, j) - full(of_rq ? n - k + i : i, j)) <= tolerance);
-  CHECK(distance(product(Op::none, r, Op::none, q), a) <= tolerance * norm(a));
+  CHECK(distance(product(r, q), a) <= tolerance * norm(a));
   for (index_t j = 0; j < k; ++j)
     for (index_t i = 0; i < m; ++i)
-      if (of_rq ? i - (m - k) > j : i < j) REQUIRE(r(i, j) == 0);
-  CHECK(distance_up_to_signs(r, lapack_triangle(a, of_rq)) <= 1000 * tolerance * norm(a));
-  CHECK(distance(product(Op::none, full, Op::none, c), qc) <= tolerance * norm(c));
-  CHECK(distance(product(Op::none, d, Op::none, full), dq) <= tolerance * norm(d));
-  CHECK(distance(product(Op::transpose, full, Op::none, c), contents(C)) <= tolerance * norm(c));
-  CHECK(distance(product(Op::none, d, Op::transpose, full), contents(D)) <= tolerance * norm(d));
+      if (of_rq ? i - (m - k) > j : i < j) REQUIRE(r(i, j) == T(0));
+  if constexpr (std::is_same_v<T, double>)
+    CHECK(distance_up_to_signs(r, lapack_triangle(a, of_rq)) <= 1000 * tolerance * norm(a));
+  CHECK(distance(product(full, c), qc) <= tolerance * norm(c));
+  CHECK(distance(product(d, full), dq) <= tolerance * norm(d));
+  CHECK(distance(product(Op::conjugate, full, c), contents(C)) <= tolerance * norm(c));
+  CHECK(distance(product(Op::none, d, Op::conjugate, full), contents(D)) <= tolerance * norm(d));
   CHECK(distance(contents(A), a) == 0);
+  if (is_complex<T>) CHECK_THROWS_AS(factors.apply(g, Side::left, Op::transpose, C), ArgumentError);
 }
 
 constexpr Shape shapes[] = {{0, 0}, {0, 5}, {5, 0}, {1, 1}, {7, 1}, {1, 7}, {12, 12}, {13, 30}, {30, 13}, {41, 40}};
 
-/// Checks Q^T A = [R; 0], Q^T B V = S, and the zeros of S.
-void check_gqr(Runtime& runtime, index_t m, index_t n, index_t p, TileShape tile) {
+/// Returns [zeros A], or [A; zeros], of this shape.
+template <class T>
+HostMatrix<T> padded(const HostMatrix<T>& a, Shape shape) {
+  return filled<T>(shape, [&, right = shape.cols - a.cols()](index_t i, index_t j) {
+    return i < a.rows() && j >= right ? a(i, j - right) : T(0);
+  });
+}
+
+/// Checks Q^H A = [R; 0], Q^H B V = S, and the zeros of S.
+template <class T>
+void check_gqr(index_t m, index_t n, index_t p, TileShape tile) {
   CAPTURE(m, n, p, tile.mb, tile.nb);
-  const Matrix a = random(m, n, 1), b = random(m, p, 2);
+  const HostMatrix<T> a = random<T>(m, n, 1), b = random<T>(m, p, 2);
   const index_t k = std::min(m, p);
-  const auto A = tiles(runtime, a, tile), B = tiles(runtime, b, {tile.mb, 6});
-  const TileMatrix<double> Q(runtime, m, m, tile), V(runtime, p, p, {4, 4}), R(runtime, std::min(m, n), n, tile),
-      S(runtime, m, k, tile);
-  const auto C = tiles(runtime, identity(p), {6, 3});
-  Graph g(runtime);
+  const auto A = tiles(runtime(), a, tile), B = tiles(runtime(), b, {tile.mb, 6});
+  const TileMatrix<T> Q(runtime(), m, m, tile), V(runtime(), p, p, {4, 4}), R(runtime(), std::min(m, n), n, tile),
+      S(runtime(), m, k, tile);
+  const auto C = tiles(runtime(), identity<T>(p), {6, 3});
+  Graph g(runtime());
   const auto factors = gqr(g, A, B);
   factors.of_a.form_q(g, Q);
   factors.of_a.extract_r(g, R);
@@ -108,17 +108,39 @@ void check_gqr(Runtime& runtime, index_t m, index_t n, index_t p, TileShape tile
   factors.form_v(g, V);
   factors.apply_v(g, Side::left, Op::none, C);
   REQUIRE(g.wait().ok());
-  const Matrix q = contents(Q), v = contents(V), r = contents(R), s = contents(S);
-  const double tolerance = 50 * epsilon * std::sqrt(static_cast<double>(m + n + p + 1));
-  CHECK(distance(product(Op::transpose, v, Op::none, v), identity(p)) <= tolerance * std::sqrt(p));
+  const HostMatrix<T> q = contents(Q), v = contents(V), r = contents(R), s = contents(S);
+  const double tolerance = 50 * eps<T> * std::sqrt(static_cast<double>(m + n + p + 1));
+  CHECK(distance(product(Op::conjugate, v, v), identity<T>(p)) <= tolerance * std::sqrt(p));
   CHECK(distance(contents(C), v) <= tolerance * std::sqrt(p));
-  const Matrix qr_a = made(m, n, [&](index_t i, index_t j) { return i < r.rows() && i <= j ? r(i, j) : 0.0; });
-  CHECK(distance(product(Op::transpose, q, Op::none, a), qr_a) <= tolerance * norm(a));
-  const Matrix all_s = made(m, p, [&](index_t i, index_t j) { return j < p - k ? 0.0 : s(i, j - (p - k)); });
-  const Matrix qbv = product(Op::none, product(Op::transpose, q, Op::none, b), Op::none, v);
-  CHECK(distance(qbv, all_s) <= tolerance * norm(b));
+  CHECK(distance(product(Op::conjugate, q, a), padded(r, {m, n})) <= tolerance * norm(a));
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = j + 1; i < r.rows(); ++i) REQUIRE(r(i, j) == T(0));
+  CHECK(distance(product(product(Op::conjugate, q, b), v), padded(s, {m, p})) <= tolerance * norm(b));
   for (index_t j = 0; j < k; ++j)
-    for (index_t i = j + 1 + (m - k); i < m; ++i) REQUIRE(s(i, j) == 0);
+    for (index_t i = j + 1 + (m - k); i < m; ++i) REQUIRE(s(i, j) == T(0));
+}
+
+/// Checks A Q^H = [0 R] and Z^H B Q^H = T.
+template <class T>
+void check_grq(index_t m, index_t n, index_t p) {
+  CAPTURE(m, n, p);
+  const HostMatrix<T> a = random<T>(m, n, 1), b = random<T>(p, n, 2);
+  const auto A = tiles(runtime(), a, {4, 6}), B = tiles(runtime(), b, {5, 6});
+  const TileMatrix<T> Q(runtime(), n, n, {4, 4}), Z(runtime(), p, p, {5, 6}), U(runtime(), std::min(p, n), n, {5, 6}),
+      R(runtime(), m, std::min(m, n), {4, 4});
+  Graph g(runtime());
+  const auto factors = grq(g, A, B);
+  factors.of_a.form_q(g, Q);
+  factors.of_a.extract(g, R);
+  factors.of_bq.form_q(g, Z);
+  factors.of_bq.extract_r(g, U);
+  REQUIRE(g.wait().ok());
+  const HostMatrix<T> q = contents(Q), zb = product(Op::conjugate, contents(Z), b), u = contents(U);
+  const double tolerance = 50 * eps<T> * std::sqrt(static_cast<double>(m + n + p + 1));
+  CHECK(distance(product(Op::none, a, Op::conjugate, q), padded(contents(R), {m, n})) <= tolerance * norm(a));
+  CHECK(distance(product(Op::none, zb, Op::conjugate, q), padded(u, {p, n})) <= tolerance * norm(b));
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = j + 1; i < u.rows(); ++i) REQUIRE(u(i, j) == T(0));
 }
 
 }  // namespace
@@ -165,55 +187,35 @@ TEST_CASE("rearrange copies a part of a matrix, transposed or reversed, into oth
   CHECK_NOTHROW(rearrange(g, A, {.row = 23}, TileMatrix<double>(r, 0, 4, {2, 2})));
 }
 
-TEST_CASE("rq and lq factor every shape") {
+TEMPLATE_TEST_CASE("rq and lq factor every shape", "", FOUR_TYPES) {
   const bool of_rq = GENERATE(true, false);
   for (const Shape shape : shapes)
-    for (const TileShape tile : {TileShape{4, 6}, {64, 64}}) {
-      CAPTURE(of_rq, shape.rows, shape.cols, tile.mb);
-      check(runtime(), of_rq, shape, tile, {});
-    }
-  check(runtime(), of_rq, {30, 41}, {8, 8}, {.qr = {.tree = "greedy", .ib = 3}, .tile = {7, 5}});
+    for (const TileShape tile : {TileShape{4, 6}, {64, 64}}) check<TestType>(of_rq, shape, tile);
+  check<TestType>(of_rq, {30, 41}, {8, 8}, {.qr = {.tree = "greedy", .ib = 3}, .tile = {7, 5}});
 }
 
-TEST_CASE("gqr factors any m, n and p") {
+TEMPLATE_TEST_CASE("gqr factors any m, n and p", "", FOUR_TYPES) {
   const index_t m = GENERATE(0, 1, 7, 33);
   for (const index_t n : {0, 1, 7, 20, 40})
-    for (const index_t p : {0, 1, 7, 33, 50}) check_gqr(runtime(), m, n, p, {8, 5});
+    for (const index_t p : {0, 1, 7, 33, 50}) check_gqr<TestType>(m, n, p, {8, 5});
 }
 
-TEST_CASE("grq gives A Q^T = [0 R] and Z^T B Q^T = T") {
-  Runtime& r = runtime();
-  for (const auto& [m, n, p] : {std::array<index_t, 3>{7, 20, 12}, {20, 7, 30}, {12, 12, 5}}) {
-    CAPTURE(m, n, p);
-    const Matrix a = random(m, n, 1), b = random(p, n, 2);
-    const index_t k = std::min(p, n);
-    const auto A = tiles(r, a, {4, 6}), B = tiles(r, b, {5, 6});
-    const TileMatrix<double> Q(r, n, n, {4, 4}), Z(r, p, p, {5, 6}), T(r, k, n, {5, 6}),
-        R(r, m, std::min(m, n), {4, 4});
-    Graph g(r);
-    const auto factors = grq(g, A, B);
-    factors.of_a.form_q(g, Q);
-    factors.of_a.extract(g, R);
-    factors.of_bq.form_q(g, Z);
-    factors.of_bq.extract_r(g, T);
-    REQUIRE(g.wait().ok());
-    const Matrix q = contents(Q), z = contents(Z), t = contents(T), triangle = contents(R);
-    const Matrix aq = product(Op::none, a, Op::transpose, q);
-    const index_t first = n - triangle.cols();
-    const Matrix expected = made(m, n, [&](index_t i, index_t j) { return j < first ? 0.0 : triangle(i, j - first); });
-    CHECK(distance(aq, expected) <= 1e-13 * norm(a));
-    const Matrix zbq = product(Op::none, product(Op::transpose, z, Op::none, b), Op::transpose, q);
-    const Matrix upper = made(p, n, [&](index_t i, index_t j) { return i < k && i <= j ? t(i, j) : 0.0; });
-    CHECK(distance(zbq, upper) <= 1e-13 * norm(b));
-  }
-  Graph g(r);
-  CHECK_THROWS_AS(gqr(g, tiles(r, random(4, 3, 1), {2, 2}), tiles(r, random(5, 3, 1), {2, 2})), ArgumentError);
-  CHECK_THROWS_AS(grq(g, tiles(r, random(4, 3, 1), {2, 2}), tiles(r, random(4, 2, 1), {2, 2})), ArgumentError);
+TEMPLATE_TEST_CASE("grq factors any m, n and p", "", FOUR_TYPES) {
+  for (const auto& [m, n, p] :
+       {std::array<index_t, 3>{1, 1, 1}, {7, 20, 12}, {20, 7, 30}, {12, 12, 5}, {13, 8, 20}, {33, 33, 33}, {3, 40, 7}})
+    check_grq<TestType>(m, n, p);
 }
 
-TEST_CASE("rq and gqr work on a GPU", "[gpu][sanitize]") {
+TEST_CASE("generalized factorizations refuse shapes that do not match") {
+  Graph g(runtime());
+  const auto matrix = [](index_t m, index_t n) { return tiles(runtime(), random(m, n, 1), {2, 2}); };
+  CHECK_THROWS_AS(gqr(g, matrix(4, 3), matrix(5, 3)), ArgumentError);
+  CHECK_THROWS_AS(grq(g, matrix(4, 3), matrix(4, 2)), ArgumentError);
+}
+
+TEMPLATE_TEST_CASE("rq and gqr work on a GPU", "[gpu][sanitize]", FOUR_TYPES) {
   require_gpu();
-  for (const Shape shape : {Shape{13, 30}, {30, 13}}) check(runtime(), true, shape, {8, 6}, {});
-  check_gqr(runtime(), 33, 12, 50, {8, 5});
-  check_gqr(runtime(), 33, 12, 7, {64, 64});
+  for (const Shape shape : {Shape{13, 30}, {30, 13}}) check<TestType>(true, shape, {8, 6});
+  check_gqr<TestType>(33, 12, 50, {8, 5});
+  check_gqr<TestType>(33, 12, 7, {64, 64});
 }

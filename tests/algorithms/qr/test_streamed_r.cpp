@@ -1,4 +1,4 @@
-#include "tests/support/number_types.hpp"
+#include "tests/support/matrices.hpp"
 #include "tests/support/tall_skinny.hpp"
 #include <tesela/algorithms/qr/streamed_r.hpp>
 
@@ -57,18 +57,17 @@ double own_memory() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("R of complex rows: R^H R = A^H A, with a real diagonal", "", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("R of complex rows: R^H R = A^H A, with a real diagonal", "", COMPLEX_TYPES) {
   using T = TestType;
   for (const index_t n : {1, 5, 64, 193})
     for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 1300})
       for (const index_t rows : {0, 37}) {
-        const HostMatrix<T> a = uniform<T>(m, n, 3);
+        const HostMatrix<T> a = random<T>(m, n, 3);
         Graph g(runtime());
         const HostMatrix<T> r = streamed_r(g, rows_of(a), {.rows = rows});
         CAPTURE(m, n, rows);
-        const double size = std::max(size_of(a), 1.0);
-        CHECK(apart(times(Op::conjugate, r, r), times(Op::conjugate, a, a)) <= 20 * eps<T> * size * size);
+        const double size = std::max(norm(a), 1.0);
+        CHECK(distance(product(Op::conjugate, r, r), product(Op::conjugate, a, a)) <= 20 * eps<T> * size * size);
         for (index_t j = 0; j < n; ++j) {
           CHECK(r(j, j).imag() == 0);
           for (index_t i = j + 1; i < n; ++i) CHECK(r(i, j) == T(0));

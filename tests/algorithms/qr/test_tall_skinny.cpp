@@ -114,8 +114,7 @@ struct TemporaryFile {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double, std::complex<float>,
-                           std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", FOUR_TYPES) {
   for (const index_t n : {1, 5, 16, 17, 31, 32, 33, 100, 193})
     for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300, 1601}) {
       const auto a = Padded<TestType>::random(m, n);
@@ -136,8 +135,7 @@ WORKERS_TEST_CASE("R keeps singular values down to rounding") {
     for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow", "", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow", "", FOUR_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   using T = TestType;
   using Real = real_t<T>;
@@ -161,8 +159,7 @@ WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow
 }
 
 // For equal columns the first reflector leaves rounding errors, and the next reflector acts on them.
-WORKERS_TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, double, std::complex<float>,
-                           std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", FOUR_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   for (const index_t n : {8, 16, 24, 32, 40, 90})
     for (const index_t others : {0, 1, 3}) {
@@ -175,8 +172,7 @@ WORKERS_TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, d
     }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", float, double, std::complex<float>,
-                           std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", FOUR_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   using T = TestType;
   using Real = real_t<T>;
@@ -213,8 +209,7 @@ WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "
 }
 
 // Checks that NaN in R's strict lower triangle has no effect.
-WORKERS_TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "[sanitize]", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "[sanitize]", FOUR_TYPES) {
   using T = TestType;
   for (const index_t n : {3, 16, 33, 200}) {
     auto all = Padded<T>::random(n + 50, n, 4);  // the rows of R and 50 more

@@ -1,4 +1,4 @@
-#include "tests/support/test.hpp"
+#include "tests/support/matrices.hpp"
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
@@ -6,15 +6,13 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
-#include <tesela/host/blas.hpp>
-#include <tesela/tiles/filled.hpp>
-#include <tesela/tiles/generator.hpp>
 
 #include <functional>
 
 // Small problems are solved on the calling thread, as accurately as by tasks, and all others by tasks.
 
 using namespace tesela;
+using test::identity, test::random;
 
 namespace {
 
@@ -32,12 +30,6 @@ index_t tasks_of(const std::function<void()>& solve) {
   return tasks;
 }
 
-template <class T>
-HostMatrix<T> random(index_t m, index_t n, std::uint64_t seed) {
-  const Generator<T> uniform{.pattern = Pattern::uniform, .seed = seed};
-  return filled<T>({m, n}, [&](index_t i, index_t j) { return uniform(i, j); });
-}
-
 /// Returns max |a - op(b) c|.
 template <class T>
 double distance(const HostMatrix<T>& a, Op op, const HostMatrix<T>& b, const HostMatrix<T>& c) {
@@ -51,11 +43,6 @@ double distance(const HostMatrix<T>& a, Op op, const HostMatrix<T>& b, const Hos
 
 template <class T>
 constexpr double small = 200 * static_cast<double>(std::numeric_limits<T>::epsilon());
-
-template <class T>
-HostMatrix<T> identity(index_t n) {
-  return filled<T>({n, n}, [](index_t i, index_t j) { return i == j ? T(1) : T(0); });
-}
 
 }  // namespace
 

@@ -1,5 +1,4 @@
-#include "tests/support/four_types.hpp"
-#include "tests/support/number_types.hpp"
+#include "tests/support/matrices.hpp"
 #include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
@@ -29,7 +28,7 @@ void check(const HostMatrix<T>& a, const LowRankSvd<T>& found, index_t rank) {
     return (*found.u)(i, j) * static_cast<real_t<T>>(found.values[static_cast<std::size_t>(j)]);
   });
   HostMatrix<T> vh = filled<T>({rank, a.cols()}, [&](index_t i, index_t j) { return conj((*found.v)(j, i)); });
-  CHECK(apart(a, test::times(us, vh)) <=
+  CHECK(distance(a, test::product(us, vh)) <=
         std::sqrt(static_cast<double>(std::min(a.rows(), a.cols()))) * found.error_bound);
   if (found.norm == 0) return;
   const double off = low_rank_error(a, found.values, *found.u, *found.v, found.norm),
@@ -46,8 +45,7 @@ void check(const HostMatrix<T>& a, const LowRankSvd<T>& found, index_t rank) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("low_rank_svd has an error below its bound for every kind and shape", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("low_rank_svd has an error below its bound for every kind and shape", "", FOUR_TYPES) {
   using T = TestType;
   for (const char* const kind : {"uniform", "kappa:1e6", "rank:5", "hilbert", "graded", "zero"})
     for (const Shape shape : {Shape{90, 90}, {200, 40}, {33, 150}, {1, 1}, {5, 1}})
@@ -108,8 +106,8 @@ NUMBERS_TEST_CASE("low_rank_svd leaves vectors in tiles on request, for tall, wi
       }
 }
 
-TEMPLATE_TEST_CASE("low_rank_svd: the bound is a multiple of the largest product with its random vectors", "", float,
-                   double, std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("low_rank_svd: the bound is a multiple of the largest product with its random vectors", "",
+                   FOUR_TYPES) {
   using T = TestType;
   // A has rank 3 and Q two columns, so (I - Q Q^H) A = s x y^H. The largest of 20 products is s times the largest
   // magnitude of 20 normal numbers, whose expectation is the integral of 1 - P(magnitude <= t)^20.
@@ -157,8 +155,7 @@ TEST_CASE("low_rank_svd depends only on the seed, and a power of two scales only
   CHECK(s.error_bound == std::ldexp(p.error_bound, -700));
 }
 
-TEMPLATE_TEST_CASE("low_rank_svd finds NaN in either part and overflow", "", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("low_rank_svd finds NaN in either part and overflow", "", COMPLEX_TYPES) {
   using T = TestType;
   using Real = real_t<T>;
   constexpr Real nan = std::numeric_limits<Real>::quiet_NaN(), most = std::numeric_limits<Real>::max();

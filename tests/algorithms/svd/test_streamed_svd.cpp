@@ -1,4 +1,4 @@
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/four_types.hpp"
 #include "tests/support/test.hpp"
 #include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/svd/streamed_svd.hpp>
@@ -22,8 +22,7 @@ HostMatrix<T> all_rows(const RowSource<T>& source) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("streamed_svd decomposes matrices of all kinds with orthogonal vectors", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("streamed_svd decomposes matrices of all kinds with orthogonal vectors", "", FOUR_TYPES) {
   using T = TestType;
   for (const char* const kind : {"uniform", "kappa:1e3", "kappa:1e12", "rank:4", "zero", "hilbert"})
     for (const Shape shape : {Shape{3000, 20}, {513, 1}, {40, 40}, {1500, 210}, {5, 0}, {0, 0}}) {
@@ -74,8 +73,7 @@ TEST_CASE("streamed_svd returns the largest triples, and refuses wide matrices")
   CHECK_THROWS_AS(streamed_svd(g, rows_of(a), {.vectors = SvdVectors::all}), ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("streamed_svd finds NaN, also in an imaginary part", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("streamed_svd finds NaN, also in an imaginary part", "", FOUR_TYPES) {
   using T = TestType;
   HostMatrix<T> bad = svd_matrix<T>({700, 30}, "uniform", 2);
   constexpr real_t<T> nan = std::numeric_limits<real_t<T>>::quiet_NaN();
@@ -89,8 +87,7 @@ TEMPLATE_TEST_CASE("streamed_svd finds NaN, also in an imaginary part", "", floa
   CHECK((status.row == 650 && status.column == 7));
 }
 
-TEMPLATE_TEST_CASE("streamed_svd scales a matrix whose R overflows", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("streamed_svd scales a matrix whose R overflows", "", FOUR_TYPES) {
   using T = TestType;
   const HostMatrix<T> a = svd_matrix<T>({900, 20}, "uniform", 2);
   const auto times = [&](int exponent) {

@@ -58,7 +58,7 @@ constexpr std::array every_job{SvdVectors::none, SvdVectors::economic, SvdVector
 
 }  // namespace
 
-FOUR_TYPES_TEST_CASE("svd decomposes matrices of all shapes", "") {
+WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all shapes", "", FOUR_TYPES) {
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
     for (const auto& [m, n] : std::vector<std::array<index_t, 2>>{{0, 0},
                                                                   {0, 3},
@@ -80,7 +80,7 @@ FOUR_TYPES_TEST_CASE("svd decomposes matrices of all shapes", "") {
     }
 }
 
-FOUR_TYPES_TEST_CASE("svd decomposes matrices of all kinds in two stages", "") {
+WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all kinds in two stages", "", FOUR_TYPES) {
   for (const char* kind : {"uniform", "normal", "graded", "kappa:1e3", "kappa:1e12", "rank:1", "rank:20", "rank:0",
                            "hilbert", "kahan", "zero", "band:1", "band:7", "index"})
     for (const Shape shape : {Shape{90, 90}, {120, 50}, {50, 120}}) {
@@ -91,8 +91,7 @@ FOUR_TYPES_TEST_CASE("svd decomposes matrices of all kinds in two stages", "") {
     }
 }
 
-TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]", FOUR_TYPES) {
   require_gpu();
   Runtime& workers = test::runtime();
   for (const SvdVectors vectors : every_job) {
@@ -120,7 +119,7 @@ TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]",
   CHECK(error.residual * (part.values.front() / part.norm) <= bounds.value);
 }
 
-FOUR_TYPES_TEST_CASE("svd leaves vectors in tiles on request", "") {
+WORKERS_TEMPLATE_TEST_CASE("svd leaves vectors in tiles on request", "", FOUR_TYPES) {
   using T = TestType;
   for (const Shape shape : {Shape{0, 3}, {40, 40}, {130, 60}, {60, 130}, {600, 600}, {900, 520}, {520, 700}})
     for (const SvdVectors vectors : every_job) {
@@ -143,8 +142,7 @@ FOUR_TYPES_TEST_CASE("svd leaves vectors in tiles on request", "") {
     }
 }
 
-TEMPLATE_TEST_CASE("svd reports a value beyond the largest number with valid vectors on a GPU", "[gpu]", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("svd reports a value beyond the largest number with valid vectors on a GPU", "[gpu]", FOUR_TYPES) {
   using T = TestType;
   require_gpu();
   HostMatrix<T> a = svd_matrix<T>({600, 600}, "uniform", 8);
@@ -157,14 +155,13 @@ TEMPLATE_TEST_CASE("svd reports a value beyond the largest number with valid vec
   CHECK(error.orthogonality_v <= bounds.orthogonality);
 }
 
-CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "", float, double, std::complex<float>,
-                         std::complex<double>) {
+CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "", FOUR_TYPES) {
   const HostMatrix<TestType> a = svd_matrix<TestType>({250, 250}, "kappa:1e5", 1);
   for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
     solve_and_check(runtime, a, {.method = method});
 }
 
-FOUR_TYPES_TEST_CASE("svd accepts half-widths that do not divide the order", "") {
+WORKERS_TEMPLATE_TEST_CASE("svd accepts half-widths that do not divide the order", "", FOUR_TYPES) {
   for (const index_t band : {1, 2, 3, 8, 32, 64, 300})
     for (const index_t n : {100, 201}) {
       const HostMatrix<TestType> a = svd_matrix<TestType>({n, n}, "uniform", 4);
@@ -173,8 +170,8 @@ FOUR_TYPES_TEST_CASE("svd accepts half-widths that do not divide the order", "")
   solve_and_check(runtime, svd_matrix<TestType>({520, 520}, "normal", 4), {.method = SvdMethod::two_stage});
 }
 
-CORES_TEMPLATE_TEST_CASE("svd in two stages is within its bounds for usual bands, every shape and kind", "", float,
-                         double, std::complex<float>, std::complex<double>) {
+CORES_TEMPLATE_TEST_CASE("svd in two stages is within its bounds for usual bands, every shape and kind", "",
+                         FOUR_TYPES) {
   for (const index_t band : {8, 32, 64})
     for (const char* const kind :
          {"uniform", "normal", "index", "graded", "kappa:1e8", "rank:3", "zero", "hilbert", "kahan", "band:5"})
@@ -185,7 +182,7 @@ CORES_TEMPLATE_TEST_CASE("svd in two stages is within its bounds for usual bands
       }
 }
 
-FOUR_TYPES_TEST_CASE("svd finds the largest values and their vectors", "") {
+WORKERS_TEMPLATE_TEST_CASE("svd finds the largest values and their vectors", "", FOUR_TYPES) {
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
     for (const Shape shape : {Shape{80, 80}, {90, 60}, {60, 90}})
       for (const index_t k : {0, 1, 7, 60})
@@ -194,8 +191,7 @@ FOUR_TYPES_TEST_CASE("svd finds the largest values and their vectors", "") {
                           {.method = method, .vectors = vectors, .largest = k});
 }
 
-CORES_TEMPLATE_TEST_CASE("svd: values do not depend on the vectors", "", float, double, std::complex<float>,
-                         std::complex<double>) {
+CORES_TEMPLATE_TEST_CASE("svd: values do not depend on the vectors", "", FOUR_TYPES) {
   HostMatrix<TestType> a = svd_matrix<TestType>({100, 80}, "uniform", 9);
   const auto values = [&](const SvdOptions& o) { return svd(runtime, MatrixView(a), o).values; };
   const std::vector<double> all = values({.method = SvdMethod::two_stage});
@@ -204,8 +200,7 @@ CORES_TEMPLATE_TEST_CASE("svd: values do not depend on the vectors", "", float, 
   CHECK(std::equal(part.begin(), part.end(), all.begin()));
 }
 
-CORES_TEMPLATE_TEST_CASE("svd: a power of two scales only the values", "", float, double, std::complex<float>,
-                         std::complex<double>) {
+CORES_TEMPLATE_TEST_CASE("svd: a power of two scales only the values", "", FOUR_TYPES) {
   using T = TestType;
   const int most = std::numeric_limits<real_t<T>>::max_exponent - 8;
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack}) {
@@ -237,8 +232,7 @@ CORES_TEST_CASE("svd decomposes matrices near the ends of the range", "") {
     CHECK(svd(runtime, MatrixView(tiny), {.method = method}).values == std::vector{5 * least, 3 * least});
 }
 
-CORES_TEMPLATE_TEST_CASE("svd reports a value beyond the largest number as a verdict", "", float, double,
-                         std::complex<float>, std::complex<double>) {
+CORES_TEMPLATE_TEST_CASE("svd reports a value beyond the largest number as a verdict", "", FOUR_TYPES) {
   using T = TestType;
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack}) {
     HostMatrix<T> a = filled<T>({40, 40}, [](index_t, index_t) { return T(std::numeric_limits<real_t<T>>::max()); });
@@ -249,7 +243,7 @@ CORES_TEMPLATE_TEST_CASE("svd reports a value beyond the largest number as a ver
   }
 }
 
-FOUR_TYPES_TEST_CASE("svd reports the place of NaN and infinity", "") {
+WORKERS_TEMPLATE_TEST_CASE("svd reports the place of NaN and infinity", "", FOUR_TYPES) {
   using T = TestType;
   using Limits = std::numeric_limits<real_t<T>>;
   for (const real_t<T> bad : {Limits::quiet_NaN(), Limits::infinity()})
@@ -269,8 +263,7 @@ FOUR_TYPES_TEST_CASE("svd reports the place of NaN and infinity", "") {
       }
 }
 
-CORES_TEMPLATE_TEST_CASE("svd of a complex matrix has the adjoint of V, not its transpose", "", std::complex<float>,
-                         std::complex<double>) {
+CORES_TEMPLATE_TEST_CASE("svd of a complex matrix has the adjoint of V, not its transpose", "", COMPLEX_TYPES) {
   using T = TestType;
   // A = diag(1, i, -1, -i) F diag(4, 3, 2, 1) G^H with unitary F = (i^(j k)) / 2 and G = diag(i, -1, 1, -i) F.
   const std::array<T, 4> i_to{T(1), T(0, 1), T(-1), T(0, -1)}, of_g{T(0, 1), T(-1), T(1), T(0, -1)};
@@ -341,7 +334,7 @@ CORES_TEST_CASE("svd refuses wrong options", "") {
   CHECK_THROWS_AS(solve({.vectors = SvdVectors::all, .range = std::pair{1.0, 2.0}}), ArgumentError);
 }
 
-FOUR_TYPES_TEST_CASE("svd finds the values in a range and their vectors", "") {
+WORKERS_TEMPLATE_TEST_CASE("svd finds the values in a range and their vectors", "", FOUR_TYPES) {
   using T = TestType;
   for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
     for (const Shape shape : {Shape{60, 60}, {90, 40}, {40, 90}}) {

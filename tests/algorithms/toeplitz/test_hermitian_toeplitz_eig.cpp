@@ -1,5 +1,6 @@
-#include "tests/support/number_types.hpp"
+#include "tests/support/matrices.hpp"
 #include <tesela/algorithms/toeplitz/hermitian_toeplitz_eig.hpp>
+#include <tesela/host/lapack/lapack.hpp>
 
 // Eigenpairs of complex Hermitian Toeplitz matrices; LAPACK's heevd is the reference.
 
@@ -10,7 +11,7 @@ namespace {
 
 template <class T>
 HostMatrix<T> column(index_t n, std::uint64_t seed = 3) {
-  HostMatrix<T> t = uniform<T>(n, 1, seed);
+  HostMatrix<T> t = random<T>(n, 1, seed);
   if (n > 0) t(0, 0) = t(0, 0).real();
   return t;
 }
@@ -38,8 +39,7 @@ std::vector<double> by_heevd(const HostMatrix<T>& t) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("eigenpairs of Hermitian Toeplitz matrices agree with heevd", "", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("eigenpairs of Hermitian Toeplitz matrices agree with heevd", "", COMPLEX_TYPES) {
   using T = TestType;
   for (const index_t n : {1, 2, 3, 4, 7, 64, 129, 300}) {
     const HostMatrix<T> t = column<T>(n), a = dense(t);
@@ -51,14 +51,13 @@ TEMPLATE_TEST_CASE("eigenpairs of Hermitian Toeplitz matrices agree with heevd",
     const double norm = std::max(std::abs(values.front()), std::abs(values.back())),
                  rounding = 20 * eps<T> * std::sqrt(static_cast<double>(n));
     for (std::size_t k = 0; k < values.size(); ++k) CHECK(std::abs(found.values[k] - values[k]) <= rounding * norm);
-    const HostMatrix<T> ax = times(a, found.vectors),
+    const HostMatrix<T> ax = product(a, found.vectors),
                         xl = filled<T>({n, n}, [&](index_t i, index_t j) {
                           return found.vectors(i, j) *
                                  static_cast<real_t<T>>(found.values[static_cast<std::size_t>(j)]);
                         });
-    CHECK(apart(ax, xl) <= rounding * norm * std::sqrt(static_cast<double>(n)));
-    const HostMatrix<T> unit = filled<T>({n, n}, [](index_t i, index_t j) { return i == j ? T(1) : T(0); });
-    CHECK(apart(times(Op::conjugate, found.vectors, found.vectors), unit) <=
+    CHECK(distance(ax, xl) <= rounding * norm * std::sqrt(static_cast<double>(n)));
+    CHECK(distance(product(Op::conjugate, found.vectors, found.vectors), identity<T>(n)) <=
           rounding * std::sqrt(static_cast<double>(n)));
     for (index_t j = 0; j < n; ++j) {
       const T* const x = found.vectors.data() + j * n;
@@ -72,7 +71,7 @@ TEMPLATE_TEST_CASE("eigenpairs of Hermitian Toeplitz matrices agree with heevd",
 }
 
 TEMPLATE_TEST_CASE("parts of the spectrum of a Hermitian Toeplitz matrix are selected, at any size", "",
-                   std::complex<float>, std::complex<double>) {
+                   COMPLEX_TYPES) {
   using T = TestType;
   const index_t n = 90;
   const HostMatrix<T> t = column<T>(n);

@@ -134,7 +134,7 @@ WORKERS_TEMPLATE_TEST_CASE("steps on tiles equal the fused steps", "[toeplitz]",
 WORKERS_TEST_CASE("a run of all steps on tiles has the eigenvalues of LAPACK", "[toeplitz]") {
   constexpr index_t n = 24;
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, n);
-  const std::vector<double> right = dense_values(t);
+  const std::vector<double> right = dense_eigenvalues(t);
   const double shift = (right[11] + right[12]) / 2;
   const Run<double> tiles = run<double>(runtime, t, {.shift = shift, .first = 5, .more = 7, .segments = 3});
   const int exponent = [&] {
@@ -160,7 +160,7 @@ WORKERS_TEMPLATE_TEST_CASE("the basis of many steps on tiles is orthonormal", "[
   using T = TestType;
   constexpr index_t n = 601, steps = 120;
   const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::random, 0, 1}, n);
-  const std::vector<double> right = dense_values(t);
+  const std::vector<double> right = dense_eigenvalues(t);
   // Near an eigenvalue one vector dominates each product.
   const double shift = right[300] + 1e-4 * (right[301] - right[300]);
   const Run<T> tiles = run<T>(runtime, t, {.shift = shift, .first = 50, .more = steps - 50, .segments = 2});
@@ -259,7 +259,7 @@ CORES_TEST_CASE("spectra by steps on tiles are correct at any scale") {
 WORKERS_TEST_CASE("some eigenvalues by steps on tiles", "[toeplitz]") {
   constexpr index_t n = 700;
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, n);
-  const std::vector<double> right = dense_values(t);
+  const std::vector<double> right = dense_eigenvalues(t);
   SpectrumOptions options;
   options.tasks = LanczosTasks::tiles;
   options.smallest = 20;

@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("spectra of degenerate and graded matrices are correct at any
             const Spectrum<T> s = toeplitz_spectrum<T>(g, column(scaled), options);
             if (method != SpectrumMethod::lanczos) CHECK(s.good());
             if (!s.good()) continue;
-            const std::vector<double> right = dense_values(t);  // within double precision's range at any scale
+            const std::vector<double> right = dense_eigenvalues(t);  // within double precision's range at any scale
             double largest = 0, error = 0;
             for (const double value : right) largest = std::max(largest, std::abs(value));
             for (std::size_t i = 0; i < right.size(); ++i)
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("spectra of degenerate and graded matrices are correct at any
 CORES_TEST_CASE("the choices of Graciá Gil 2010 find nearly all eigenvalues in double precision, by either solver") {
   CHECK(SpectrumOptions::published().tolerance == 0.1);
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 600);
-  const std::vector<double> right = dense_values(t);
+  const std::vector<double> right = dense_eigenvalues(t);
   for (const ToeplitzSolver solver : {ToeplitzSolver::cauchy, ToeplitzSolver::levinson}) {
     SpectrumOptions options = SpectrumOptions::published();
     options.solver = options.counter = solver;
@@ -127,7 +127,7 @@ CORES_TEST_CASE("an interval whose recursion breaks down is searched again at an
 
 CORES_TEST_CASE("a tolerance bounds the errors of the accepted values") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 120);
-  const std::vector<double> right = dense_values(t);
+  const std::vector<double> right = dense_eigenvalues(t);
   const double norm = std::max(-right.front(), right.back());
   for (const double tolerance : {1e-1, 1e-3, 1e-5}) {
     SpectrumOptions options;
@@ -175,7 +175,7 @@ CORES_TEST_CASE("the choices of Graciá Gil 2010 miss eigenvalues and report whi
   index_t missing = 0;
   for (const SpectrumShortage& shortage : s.shortages) missing += shortage.expected - shortage.found;
   CHECK(static_cast<index_t>(s.values.size()) + missing == 300);
-  const std::vector<double> right = dense_values(t);
+  const std::vector<double> right = dense_eigenvalues(t);
   for (const double value : s.values) {
     const auto next = std::lower_bound(right.begin(), right.end(), value - 1e-9);
     REQUIRE((next != right.end() && std::abs(*next - value) < 1e-9));
@@ -184,7 +184,7 @@ CORES_TEST_CASE("the choices of Graciá Gil 2010 miss eigenvalues and report whi
 
 CORES_TEST_CASE("missing eigenvalues among the smallest or largest are reported") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 300);
-  const std::vector<double> right = dense_values(t);
+  const std::vector<double> right = dense_eigenvalues(t);
   for (const bool vectors : {false, true})
     for (const bool smallest : {true, false}) {
       SpectrumOptions options = SpectrumOptions::published();

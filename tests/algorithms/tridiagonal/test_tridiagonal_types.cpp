@@ -1,12 +1,9 @@
+#include "tests/support/matrices.hpp"
 #include "tests/support/padded.hpp"
-#include "tests/support/shared_runtime.hpp"
-#include "tests/support/test.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
-#include <tesela/tiles/filled.hpp>
-#include <tesela/tiles/generator.hpp>
 
 // Tridiagonal systems of real and complex numbers: one body for four types.
 
@@ -52,13 +49,20 @@ TridiagonalError error_of(const Systems<T>& s, const HostMatrix<T>& x, bool peri
   return worst_of_all;
 }
 
+/// Solves into x by the facade for arrays.
+template <class T>
+CheckedSolve solve(Runtime& runtime, const Systems<T>& s, HostMatrix<T>& x, bool periodic = false) {
+  const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
+  x = s.b.clone();
+  return tridiagonal_solve<T>(runtime, view(s.dl), view(s.d), view(s.du), MatrixView(x), {.periodic = periodic});
+}
+
 constexpr TridiagonalKind kinds[] = {TridiagonalKind::uniform, TridiagonalKind::dominant, TridiagonalKind::toeplitz,
                                      TridiagonalKind::zero_diagonal};
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("systems of every kind, layout and tiling have small residuals", "", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("systems of every kind, layout and tiling have small residuals", "", FOUR_TYPES) {
   using T = TestType;
   for (const TridiagonalKind kind : kinds)
     for (const auto& [n, k, matrices] : {std::array<index_t, 3>{1, 1, 1},
@@ -75,38 +79,29 @@ WORKERS_TEMPLATE_TEST_CASE("systems of every kind, layout and tiling have small 
           if ((along == 7 && n > 200) || (along == 100 && n > 2000)) continue;
           CAPTURE(static_cast<int>(kind), n, k, matrices, along, in_rows);
           const Systems<T> s = systems<T>(kind, n, k, matrices);
-          const auto tiles = [&](const HostMatrix<T>& a) {
+          const auto stored = [&](const HostMatrix<T>& a) {
             const index_t across = std::min<index_t>(a.cols(), 3);
-            const HostMatrix<T> stored = in_rows ? transposed(a) : a.clone();
-            TileMatrix<T> tiled(runtime, stored.rows(), stored.cols(),
-                                in_rows ? TileShape{across, along} : TileShape{along, across});
-            tiled.copy_from(stored.data(), stored.ld());
-            return tiled;
+            return in_rows ? tiles(runtime, transposed(a), {across, along}) : tiles(runtime, a, {along, across});
           };
-          const Tridiagonal<T> A{tiles(s.dl), tiles(s.d), tiles(s.du)};
-          const TileMatrix<T> X = tiles(s.b);
+          const Tridiagonal<T> A{stored(s.dl), stored(s.d), stored(s.du)};
+          const TileMatrix<T> X = stored(s.b);
           Graph g(runtime);
           tridiagonal_solve(g, A, X, {.systems = in_rows ? SystemsIn::rows : SystemsIn::columns});
           REQUIRE(g.wait().ok());
-          HostMatrix<T> x(X.m(), X.n());
-          X.copy_to(x.data(), x.ld());
-          CHECK(error_of(s, in_rows ? transposed(x) : x.clone()).residual <= tridiagonal_residual_bound<T>);
+          CHECK(error_of(s, in_rows ? transposed(contents(X)) : contents(X)).residual <= tridiagonal_residual_bound<T>);
         }
 }
 
 // Not on cores, where the checks would take longer than the solves.
-GPU_TEMPLATE_TEST_CASE("long systems of any numbers are solved", "", float, double, std::complex<float>,
-                       std::complex<double>) {
+GPU_TEMPLATE_TEST_CASE("long systems of any numbers are solved", "", FOUR_TYPES) {
   using T = TestType;
   for (const TridiagonalKind kind : kinds)
     for (const bool periodic : {false, true})
       for (const auto& [n, k] : {std::array<index_t, 2>{3000001, 1}, {9000, 40}, {512, 3000}}) {
         CAPTURE(static_cast<int>(kind), periodic, n, k);
         const Systems<T> s = systems<T>(kind, n, k, 1, periodic);
-        HostMatrix<T> x = s.b.clone();
-        const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
-        const CheckedSolve solved =
-            tridiagonal_solve<T>(runtime, view(s.dl), view(s.d), view(s.du), MatrixView(x), {.periodic = periodic});
+        HostMatrix<T> x;
+        const CheckedSolve solved = solve(runtime, s, x, periodic);
         CAPTURE(solved.residual.error, solved.residual_equilibrated.error, solved.condition.value);
         REQUIRE(solved.good());
         CHECK(error_of(s, x, periodic).residual <= tridiagonal_residual_bound<T>);
@@ -114,19 +109,15 @@ GPU_TEMPLATE_TEST_CASE("long systems of any numbers are solved", "", float, doub
 }
 
 // A worker keeps segments that another kind of worker cannot use: a GPU marks them by a number that is not 0.
-WORKERS_TEMPLATE_TEST_CASE("rows that another kind of worker has reduced are reduced again", "[sanitize]", float,
-                           double, std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("rows that another kind of worker has reduced are reduced again", "[sanitize]", FOUR_TYPES) {
   using T = TestType;
   using namespace kernels;
   using tridiagonal::Segment;
   const index_t half = 3000, n = 2 * half, k = 2, work = tridiagonal::work_segments(half);
   const Systems<T> s = systems<T>(TridiagonalKind::uniform, n, k, k);
-  const auto tiles = [&](const HostMatrix<T>& a) {
-    TileMatrix<T> tiled(runtime, n, k, {half, k});
-    tiled.copy_from(a.data(), a.ld());
-    return tiled;
-  };
-  const TileMatrix<T> dl = tiles(s.dl), d = tiles(s.d), du = tiles(s.du), X = tiles(s.b), values(runtime, 6, k, {6, k});
+  const TileShape tile{half, k};
+  const TileMatrix<T> dl = tiles(runtime, s.dl, tile), d = tiles(runtime, s.d, tile), du = tiles(runtime, s.du, tile),
+                      X = tiles(runtime, s.b, tile), values(runtime, 6, k, {6, k});
   const TileMatrix<Segment<T>> kept(runtime, 2 * work, k, {work, k}), ends(runtime, 2, k, {1, k});
   Graph g(runtime);
   tridiagonal::SystemsTile place{SystemsIn::columns, false, false, n};
@@ -150,13 +141,10 @@ WORKERS_TEMPLATE_TEST_CASE("rows that another kind of worker has reduced are red
                                        g.status(i * half));
   }
   REQUIRE(g.wait().ok());
-  HostMatrix<T> x(n, k);
-  X.copy_to(x.data(), x.ld());
-  CHECK(error_of(s, x).residual <= tridiagonal_residual_bound<T>);
+  CHECK(error_of(s, contents(X)).residual <= tridiagonal_residual_bound<T>);
 }
 
-WORKERS_TEMPLATE_TEST_CASE("a singular system and a NaN part have their place", "", float, double, std::complex<float>,
-                           std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("a singular system and a NaN part have their place", "", FOUR_TYPES) {
   using T = TestType;
   using Real = real_t<T>;
   const index_t n = 5000, k = 3;
@@ -168,27 +156,21 @@ WORKERS_TEMPLATE_TEST_CASE("a singular system and a NaN part have their place", 
       else
         s.d(4000, 1) = number<T>(is_complex<T> ? 1 : std::numeric_limits<double>::quiet_NaN(),
                                  std::numeric_limits<double>::quiet_NaN());
-      const auto tiles = [&](const HostMatrix<T>& a) {
-        TileMatrix<T> tiled(runtime, n, k, {along, k});
-        tiled.copy_from(a.data(), a.ld());
-        return tiled;
-      };
-      const TileMatrix<T> X = tiles(s.b);
+      const TileShape tile{along, k};
+      const TileMatrix<T> X = tiles(runtime, s.b, tile);
       Graph g(runtime);
-      tridiagonal_solve(g, {tiles(s.dl), tiles(s.d), tiles(s.du)}, X);
+      tridiagonal_solve(g, {tiles(runtime, s.dl, tile), tiles(runtime, s.d, tile), tiles(runtime, s.du, tile)}, X);
       const index_t info = g.wait().info;
       CAPTURE(singular, along, info);
       CHECK(info > n);
       CHECK(info <= 2 * n);
-      HostMatrix<T> x(n, k);
-      X.copy_to(x.data(), x.ld());
+      const HostMatrix<T> x = contents(X);
       for (const index_t c : {0, 2})  // the other systems are valid
         for (index_t i = 0; i < n; ++i) REQUIRE(std::abs(x(i, c)) <= Real(10));
     }
 }
 
-TEMPLATE_TEST_CASE("systems in memory are solved and checked, also periodic ones", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("systems in memory are solved and checked, also periodic ones", "", FOUR_TYPES) {
   using T = TestType;
   for (const TridiagonalKind kind : kinds)
     for (const bool periodic : {false, true})
@@ -196,10 +178,8 @@ TEMPLATE_TEST_CASE("systems in memory are solved and checked, also periodic ones
            {std::array<index_t, 3>{3, 1, 1}, {60, 4, 4}, {5000, 1, 1}, {700, 30, 30}, {200000, 1, 1}}) {
         CAPTURE(static_cast<int>(kind), periodic, n, k);
         const Systems<T> s = systems<T>(kind, n, k, matrices, periodic);
-        HostMatrix<T> x = s.b.clone();
-        const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
-        const CheckedSolve solved =
-            tridiagonal_solve<T>(runtime(), view(s.dl), view(s.d), view(s.du), MatrixView(x), {.periodic = periodic});
+        HostMatrix<T> x;
+        const CheckedSolve solved = solve(runtime(), s, x, periodic);
         CAPTURE(solved.residual.error, solved.residual_equilibrated.error, solved.condition.value);
         REQUIRE(solved.good());
         const TridiagonalError error = error_of(s, x, periodic);
@@ -209,33 +189,27 @@ TEMPLATE_TEST_CASE("systems in memory are solved and checked, also periodic ones
       }
 }
 
-TEMPLATE_TEST_CASE("the condition of a nearly singular system is large, and a singular system has a place", "", float,
-                   double, std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("the condition of a nearly singular system is large, and a singular system has a place", "",
+                   FOUR_TYPES) {
   using T = TestType;
   const index_t n = 500;
-  const auto solve = [](const Systems<T>& s, HostMatrix<T>& x) {
-    const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
-    x = s.b.clone();
-    return tridiagonal_solve<T>(runtime(), view(s.dl), view(s.d), view(s.du), MatrixView(x));
-  };
   HostMatrix<T> x;
   Systems<T> s = systems<T>(TridiagonalKind::near_singular, n, 1, 1);
-  const CheckedSolve near = solve(s, x);
+  const CheckedSolve near = solve(runtime(), s, x);
   CHECK(near.good());
   CHECK(near.condition.value * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) > 1e-4);
   s = systems<T>(TridiagonalKind::dominant, n, 3, 3);
   s.dl(40, 1) = s.d(40, 1) = s.du(40, 1) = T(0);
-  CHECK(!solve(s, x).status.ok());
+  CHECK(!solve(runtime(), s, x).status.ok());
   s = systems<T>(TridiagonalKind::dominant, n, 3, 3);
   s.du(77, 2) = T(std::numeric_limits<real_t<T>>::quiet_NaN());
   if constexpr (is_complex<T>) s.du(77, 2) = T(1, std::numeric_limits<real_t<T>>::infinity());
-  const CheckedSolve strange = solve(s, x);
+  const CheckedSolve strange = solve(runtime(), s, x);
   CHECK(strange.status.info == 78 + 2 * n);
   CHECK(!strange.input_finite);
 }
 
-TEMPLATE_TEST_CASE("units that differ by far are equilibrated", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("units that differ by far are equilibrated", "", FOUR_TYPES) {
   using T = TestType;
   const index_t n = 300;
   const int range = sizeof(real_t<T>) == 8 ? 400 : 40;
@@ -246,44 +220,36 @@ TEMPLATE_TEST_CASE("units that differ by far are equilibrated", "", float, doubl
     s.d(i, 0) = times_power_of_two(s.d(i, 0), unit(i));
     s.du(i, 0) = times_power_of_two(s.du(i, 0), i < n - 1 ? unit(i + 1) : 0);
   }
-  HostMatrix<T> x = s.b.clone();
-  const auto view = [](const HostMatrix<T>& a) { return MatrixView<const T>(a.data(), a.shape(), a.ld()); };
-  const CheckedSolve solved = tridiagonal_solve<T>(runtime(), view(s.dl), view(s.d), view(s.du), MatrixView(x));
+  HostMatrix<T> x;
+  const CheckedSolve solved = solve(runtime(), s, x);
   CHECK(solved.good());
   CHECK(error_of(s, x).residual_equilibrated <= tridiagonal_equilibrated_bound<T>);
 }
 
-TEMPLATE_TEST_CASE("Thomas, gtsv and cyclic reduction solve one system in any tiles", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("Thomas, gtsv and cyclic reduction solve one system in any tiles", "", FOUR_TYPES) {
   using T = TestType;
   const Systems<T> s = systems<T>(TridiagonalKind::dominant, 500, 3, 1);
-  const auto tiles = [](const HostMatrix<T>& a) {
-    TileMatrix<T> tiled(runtime(), a.rows(), a.cols(), {70, 2});
-    tiled.copy_from(a.data(), a.ld());
-    return tiled;
-  };
-  const Tridiagonal<T> A{tiles(s.dl), tiles(s.d), tiles(s.du)};
+  const auto cut = [](const HostMatrix<T>& a) { return tiles(runtime(), a, TileShape{70, 2}); };
+  const Tridiagonal<T> A{cut(s.dl), cut(s.d), cut(s.du)};
   using enum TridiagonalMethod;
   for (const TridiagonalMethod method : {lapack, thomas, cyclic_reduction, cr_hybrid, cr_shared, cr_coalesced}) {
     CAPTURE(name_of(tridiagonal_methods(), method));
-    const TileMatrix<T> X = tiles(s.b);
+    const TileMatrix<T> X = cut(s.b);
     Graph g(runtime());
     tridiagonal_solve_by(g, A, X, {.method = method, .cut = 20});
     REQUIRE(g.wait().ok());
-    HostMatrix<T> x(500, 3);
-    X.copy_to(x.data(), x.ld());
-    CHECK(error_of(s, x).residual <= tridiagonal_residual_bound<T>);
+    CHECK(error_of(s, contents(X)).residual <= tridiagonal_residual_bound<T>);
   }
   Systems<T> singular = systems<T>(TridiagonalKind::dominant, 500, 3, 1);
   singular.d(160, 0) = T(0);
   for (const TridiagonalMethod method : {cyclic_reduction, cr_hybrid, cr_coalesced}) {
     Graph g(runtime());
-    tridiagonal_solve_by(g, {tiles(s.dl), tiles(singular.d), tiles(s.du)}, tiles(s.b), {.method = method});
+    tridiagonal_solve_by(g, {cut(s.dl), cut(singular.d), cut(s.du)}, cut(s.b), {.method = method});
     CHECK(g.wait().info == 161);
   }
   if constexpr (is_complex<T>) {
     Graph g(runtime());
     for (const TridiagonalMethod method : {pcr, rd, cr_pcr, cr_rd})
-      CHECK_THROWS_WITH(tridiagonal_solve_by(g, A, tiles(s.b), {.method = method}), ContainsSubstring("complex"));
+      CHECK_THROWS_WITH(tridiagonal_solve_by(g, A, cut(s.b), {.method = method}), ContainsSubstring("complex"));
   }
 }

@@ -1,6 +1,6 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/padded.hpp"
 #include "tests/support/run_kernel.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
@@ -150,8 +150,7 @@ void check_row_update(Runtime* runtime, Op op, bool symmetric) {
 
 }  // namespace
 
-KERNEL_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor", "", float, double, std::complex<float>,
-                          std::complex<double>) {
+KERNEL_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor", "", FOUR_TYPES) {
   using T = TestType;
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
     for (const auto& [m, w, row] :
@@ -166,8 +165,7 @@ KERNEL_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor", "", float, dou
   check<TestType>(runtime, 1300, 1050, 20, Pivoting::none, 70);
 }
 
-GPU_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor under a sanitizer", "[sanitize]", float, double,
-                       std::complex<float>, std::complex<double>) {
+GPU_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor under a sanitizer", "[sanitize]", FOUR_TYPES) {
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
     check<TestType>(&runtime, 100, 70, 11, pivoting);
   check<TestType>(&runtime, 600, 33, 0, Pivoting::tournament);
@@ -226,14 +224,12 @@ void check_all(Runtime* runtime, std::vector<index_t> orders) {
 
 }  // namespace
 
-KERNEL_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve", "", float, double, std::complex<float>,
-                          std::complex<double>) {
+KERNEL_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve", "", FOUR_TYPES) {
   check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 512, 513});
   if (runtime != nullptr) check_all<TestType>(runtime, {700, 1100});
 }
 
-GPU_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve under a sanitizer", "[sanitize]", float, double,
-                       std::complex<float>, std::complex<double>) {
+GPU_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve under a sanitizer", "[sanitize]", FOUR_TYPES) {
   for (const Op op : {Op::none, adjoint<TestType>}) {
     check<TestType>(&runtime, op, 100, 3, 0);
     check<TestType>(&runtime, op, 530, 3, 0);

@@ -1,3 +1,4 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/padded.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/codelets/givens/rotation.hpp>
@@ -119,8 +120,7 @@ TEST_CASE("rotations of 1e300 and 1e-300 lose no digits") {
   CHECK(givens(3e300, 4e300).rotation == givens(3.0, 4.0).rotation);
 }
 
-TEMPLATE_TEST_CASE("rotations of a million random pairs of every exponent are correct", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("rotations of a million random pairs of every exponent are correct", "", FOUR_TYPES) {
   using T = TestType;
   using Range = std::numeric_limits<real_t<T>>;
   std::mt19937_64 random(7);
@@ -172,8 +172,7 @@ TEMPLATE_TEST_CASE("the packed scalar of any rotation unpacks to it or to its ne
   CHECK(pack(Rotation<T>{1, 0}) == T(0));
 }
 
-TEMPLATE_TEST_CASE("complex rotations of every pair of special parts are correct", "", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("complex rotations of every pair of special parts are correct", "", COMPLEX_TYPES) {
   using T = TestType;
   using Range = std::numeric_limits<real_t<T>>;
   const real_t<T> parts[] = {0,
@@ -205,8 +204,7 @@ TEMPLATE_TEST_CASE("complex rotations of every pair of special parts are correct
 }
 
 // A bias of eps / 4 for each rotation would change the norm by 5000 eps.
-TEMPLATE_TEST_CASE("a chain of 20000 rotations keeps the norm", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("a chain of 20000 rotations keeps the norm", "", FOUR_TYPES) {
   using T = TestType;
   const auto eps = static_cast<long double>(std::numeric_limits<real_t<T>>::epsilon());
   const auto square = [](T x) {
@@ -246,8 +244,7 @@ TEMPLATE_TEST_CASE("NaN and infinities never give a finite result", "", float, d
   CHECK_FALSE(std::isfinite(givens(inf, inf).r));
 }
 
-TEMPLATE_TEST_CASE("NaN and infinities in one part never give a finite result", "", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("NaN and infinities in one part never give a finite result", "", COMPLEX_TYPES) {
   using T = TestType;
   using Range = std::numeric_limits<real_t<T>>;
   for (const auto bad : {Range::quiet_NaN(), Range::infinity(), -Range::infinity()})
@@ -288,8 +285,7 @@ real_t<T> residual(int m, int n, const std::vector<T>& a) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("A = Q R for every 3 x 3 matrix of 0, 1 and -1, and with parts of 0, 1 and -1", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("A = Q R for every 3 x 3 matrix of 0, 1 and -1, and with parts of 0, 1 and -1", "", FOUR_TYPES) {
   using T = TestType;
   real_t<T> worst = 0;
   for (int code = 0; code < 19683; ++code) {
@@ -301,8 +297,7 @@ TEMPLATE_TEST_CASE("A = Q R for every 3 x 3 matrix of 0, 1 and -1, and with part
   CHECK(worst <= 8 * std::numeric_limits<real_t<T>>::epsilon());
 }
 
-TEMPLATE_TEST_CASE("the reverse rotation restores the pair", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("the reverse rotation restores the pair", "", FOUR_TYPES) {
   using T = TestType;
   const T above = number<T>(0.3, -0.4), below = number<T>(-0.7, 0.2);
   T upper = above, lower = below;

@@ -7,6 +7,7 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -230,17 +231,13 @@ Peer with_transfers(const Peer& peer, const QrProblem<T>& p, TileShape of_a, ind
   template QrRow<T> band_row<T>();       \
   template QrRow<T> sequential_row<T>(); \
   template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 #define TESELA_INSTANTIATE(T)                                                 \
   template QrRow<T> rotation_row(const GivensOptions&);                       \
   template QrRow<T> threads_row(const std::string&, int, const std::string&); \
   template Peer with_transfers(const Peer&, const QrProblem<T>&, TileShape, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::bench

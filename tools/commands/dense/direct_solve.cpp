@@ -9,6 +9,7 @@
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -145,10 +146,6 @@ void check_solution(const DirectOptions& o, const DirectProblem<T>& p, double bo
   template DirectFactors run_direct(const DirectOptions&, DirectProblem<T>&, double, Report&); \
   template void check_condition<T>(double, Report&, const std::function<double()>&);           \
   template void check_solution(const DirectOptions&, const DirectProblem<T>&, double, Report&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

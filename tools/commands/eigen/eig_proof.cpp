@@ -2,6 +2,7 @@
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -103,10 +104,6 @@ EigProof prove(Runtime& runtime, const EigProblem<T>& problem, const EigSelectio
 
 #define TESELA_INSTANTIATE(T) \
   template EigProof prove(Runtime&, const EigProblem<T>&, const EigSelection&, index_t, const SymmetricEig<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

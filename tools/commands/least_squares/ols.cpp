@@ -49,28 +49,10 @@ int run_ols(Options o) {
     o.share_rows = chosen.method == OlsMethod::tall_skinny;
     if (chosen.method == OlsMethod::tiles) report.problem()["tree"] = chosen.qr.tree;
   }
-  const auto [answer, uncertainty] = solve<T>(o, report, ols_table<T>(), p);
-  report.check("rank", static_cast<double>(answer.rank));
-  report.check("condition", answer.condition);
-  bool exact_fit = false;
-  const auto measure = [&, &answer = answer] {
-    const OlsErrors<T> errors = measure_ols(p, o.method.name, answer);
-    report.check("residual_norm", errors.residual.residual_norm);
-    report.check("normal_residual", errors.residual.normal_residual);
-    report.check("backward_error", errors.backward);
-    exact_fit = errors.residual.normal_residual == 0;
-    if constexpr (!is_complex<T>)
-      if (o.model != nullptr) exact_fit = o.model->is_rounding(answer.X, errors.residual.residual_norm);
-  };
-  const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    report_uncertainty<T>(
-        o.uncertainty, uncertainty,
-        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
-        report);
-    o.note_formula(report);
-    write_matrices(report, {{"X", o.out, answer.X, o.column_form()}});
-  };
-  return report_solution(o, report, answer, answer.rank == o.n, measure, write);
+  const auto solved = solve<T>(o, report, ols_table<T>(), p);
+  report.check("rank", static_cast<double>(solved.answer.rank));
+  report.check("condition", solved.answer.condition);
+  return report_regression<T>(o, report, solved, [&] { return measure_ols(p, o.method.name, solved.answer); });
 }
 
 const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shape and rank", [](App& app) {

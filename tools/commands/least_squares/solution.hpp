@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -185,6 +186,34 @@ int report_solution(const LeastSquaresOptions& o, Report& report, const Answer& 
   note_least_norm(unique, answer.original_units, report);
   write();
   return report.finish();
+}
+
+/// Reports the solution of min ||A x - b|| with its errors, which measure() returns unless it reported them itself, and
+/// its regression; writes X. Returns the exit code.
+template <class T, class Answer>
+int report_regression(const LeastSquaresOptions& o, Report& report, const Solved<T, Answer>& solved,
+                      const std::function<std::optional<OlsErrors<T>>()>& measure) {
+  const Answer& answer = solved.answer;
+  bool exact_fit = false;
+  const auto check = [&] {
+    const std::optional<OlsErrors<T>> errors = measure();
+    if (!errors) return;
+    report.check("residual_norm", errors->residual.residual_norm);
+    report.check("normal_residual", errors->residual.normal_residual);
+    report.check("backward_error", errors->backward);
+    exact_fit = errors->residual.normal_residual == 0;
+    if constexpr (!is_complex<T>)
+      if (o.model != nullptr) exact_fit = o.model->is_rounding(answer.X, errors->residual.residual_norm);
+  };
+  const auto write = [&] {
+    report_uncertainty<T>(
+        o.uncertainty, solved.uncertainty,
+        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
+        report);
+    o.note_formula(report);
+    write_matrices(report, {{"X", o.out, answer.X, o.column_form()}});
+  };
+  return report_solution(o, report, answer, answer.rank == o.n, check, write);
 }
 
 /// --ridge, --truncate and --svg of `tesela ols`.

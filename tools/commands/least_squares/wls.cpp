@@ -10,6 +10,7 @@
 #include <complex>
 #include <limits>
 #include <memory>
+#include <optional>
 
 namespace tesela::cli {
 namespace {
@@ -119,7 +120,8 @@ int run_wls(Options o) {
   WlsProblem<T> p = load<T>(o);
   report.problem() = o.describe();
   report.problem()["by"] = o.by;
-  const auto [answer, uncertainty] = solve<T>(o, report, wls_table<T>(), p);
+  const auto solved = solve<T>(o, report, wls_table<T>(), p);
+  const GeneralizedLeastSquares<T>& answer = solved.answer;
   report.check("rank", static_cast<double>(answer.rank));
   report.check("condition", answer.condition);
   if (!o.by_weights()) {
@@ -127,28 +129,13 @@ int run_wls(Options o) {
     report.check("covariance_rank", static_cast<double>(answer.covariance_rank));
     report.check("factor_condition", answer.factor_condition);
     report_distances(answer.distances, answer.status == SolveStatus::inconsistent, report,
-                     [&answer = answer](std::size_t j) { return !(answer.distances[j] > 0); });
+                     [&](std::size_t j) { return !(answer.distances[j] > 0); });
   }
-  bool exact_fit = false;
-  const auto measure = [&, &answer = answer] {
-    if (!o.by_weights() && answer.path == CovariancePath::model) return check_model(p, answer, report);
-    const OlsErrors<T> errors = measure_wls(p, answer);
-    report.check("residual_norm", errors.residual.residual_norm);
-    report.check("normal_residual", errors.residual.normal_residual);
-    report.check("backward_error", errors.backward);
-    exact_fit = errors.residual.normal_residual == 0;
-    if constexpr (!is_complex<T>)
-      if (o.model != nullptr) exact_fit = o.model->is_rounding(answer.X, errors.residual.residual_norm);
-  };
-  const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    report_uncertainty<T>(
-        o.uncertainty, uncertainty,
-        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
-        report);
-    o.note_formula(report);
-    write_matrices(report, {{"X", o.out, answer.X, o.column_form()}});
-  };
-  return report_solution(o, report, answer, answer.rank == o.n, measure, write);
+  return report_regression<T>(o, report, solved, [&]() -> std::optional<OlsErrors<T>> {
+    if (o.by_weights() || answer.path != CovariancePath::model) return measure_wls(p, answer);
+    check_model(p, answer, report);
+    return std::nullopt;
+  });
 }
 
 const Command wls_command(

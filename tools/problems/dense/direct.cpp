@@ -8,6 +8,7 @@
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -203,10 +204,6 @@ double check_peer(const std::string& peer, DirectProblem<T>& p, const DirectFact
   template struct DirectProblem<T>;                                                \
   template std::vector<Method<DirectProblem<T>, DirectFactors>> direct_table<T>(); \
   template double check_peer(const std::string&, DirectProblem<T>&, const DirectFactors&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

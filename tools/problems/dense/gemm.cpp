@@ -6,6 +6,7 @@
 #include "tools/peers/gemm_peers.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <fmt/format.h>
 
@@ -242,10 +243,6 @@ double check_peer(const std::string& peer, const GemmProblem<T>& p, const GemmRe
   template struct GemmProblem<T>;                                              \
   template std::vector<Method<GemmProblem<T>, GemmResult<T>>> gemm_table<T>(); \
   template double check_peer(const std::string&, const GemmProblem<T>&, const GemmResult<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

@@ -12,6 +12,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -356,8 +357,7 @@ std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows which) {
 #define TESELA_INSTANTIATE(T)    \
   template struct EigProblem<T>; \
   template std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 #define TESELA_INSTANTIATE(T)                             \
   template double EigProblem<T>::largest_row_sum() const; \

@@ -8,6 +8,7 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -177,11 +178,7 @@ double check_peer(const std::string& peer, const EigBatchProblem<T>& p, const Ei
 #define TESELA_INSTANTIATE(T)         \
   template struct EigBatchProblem<T>; \
   template std::vector<Method<EigBatchProblem<T>, EigBatchFound<T>>> eig_batch_table();
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template double check_peer(const std::string&, const EigBatchProblem<float>&, const EigBatchFound<float>&);
 template double check_peer(const std::string&, const EigBatchProblem<double>&, const EigBatchFound<double>&);
 

@@ -3,6 +3,7 @@
 #include "tools/problems/eigen/eig.hpp"
 #include "tools/problems/eigen/eig_samples.hpp"
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
@@ -247,8 +248,7 @@ std::string overflow_of(const std::vector<double>& values, double largest) {
   template const Moments& EigProblem<T>::moments();                                  \
   template EigErrors eig_errors(EigProblem<T>&, const EigFound<T>&, bool);           \
   template double check_peer(const std::string&, EigProblem<T>&, const EigFound<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 #define TESELA_INSTANTIATE(T)                                              \
   template EigErrors eig_errors(EigProblem<T>&, const EigFound<T>&, bool); \

@@ -3,6 +3,7 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -113,8 +114,6 @@ double sampled_orthogonality(Runtime& runtime, const TileMatrix<T>& X, index_t s
   template HostMatrix<double> symmetric_product(Runtime&, const Generator<T>&, const HostMatrix<double>&); \
   template HostMatrix<double> columns_of(Runtime&, const TileMatrix<T>&, const std::vector<index_t>&);     \
   template double sampled_orthogonality(Runtime&, const TileMatrix<T>&, index_t, std::uint64_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::bench

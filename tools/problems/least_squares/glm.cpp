@@ -9,6 +9,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
@@ -239,10 +240,6 @@ double check_peer(const std::string& peer, GlmProblem<T>& p, const Glm<T>& answe
   template double check_model(const std::string&, GlmProblem<T>&, double, double, double); \
   template double model_bound(const GlmProblem<T>&);                                       \
   template double check_peer(const std::string&, GlmProblem<T>&, const Glm<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

@@ -7,6 +7,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
@@ -166,10 +167,6 @@ double check_peer(const std::string& peer, LseProblem<T>& p, const ConstrainedLe
   template std::vector<Method<LseProblem<T>, ConstrainedLeastSquares<T>>> lse_table();    \
   template LseError measure_lse(const LseProblem<T>&, const ConstrainedLeastSquares<T>&); \
   template double check_peer(const std::string&, LseProblem<T>&, const ConstrainedLeastSquares<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

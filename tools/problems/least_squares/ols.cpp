@@ -8,6 +8,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -322,10 +323,6 @@ double check_peer(const std::string& peer, const OlsProblem<T>& p, const LeastSq
   template std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table();                            \
   template OlsErrors<T> measure_ols(const OlsProblem<T>&, const std::string&, const LeastSquares<T>&); \
   template double check_peer(const std::string&, const OlsProblem<T>&, const LeastSquares<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

@@ -6,6 +6,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 
@@ -253,10 +254,6 @@ double check_peer(const std::string& peer, WlsProblem<T>& p, const GeneralizedLe
   template OlsErrors<T> measure_wls(const WlsProblem<T>&, const GeneralizedLeastSquares<T>&); \
   template GlmError measure_model(const WlsProblem<T>&, const GeneralizedLeastSquares<T>&);   \
   template double check_peer(const std::string&, WlsProblem<T>&, const GeneralizedLeastSquares<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

@@ -11,6 +11,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/power_of_two.hpp>
@@ -353,10 +354,6 @@ std::optional<index_t> checked_columns(Shape a) {
   template struct QrProblem<T>;                                        \
   template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table(); \
   template Solver<QrFactors<T>> by_rotations(QrProblem<T>&, const GivensOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

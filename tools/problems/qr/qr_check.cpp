@@ -1,6 +1,7 @@
 #include "tools/checks/qr_parts_error.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
@@ -117,10 +118,6 @@ double check_peer(const std::string& peer, const QrProblem<T>& p, const QrFactor
 #define TESELA_INSTANTIATE(T) \
   template class QrCheck<T>;  \
   template double check_peer(const std::string&, const QrProblem<T>&, const QrFactors<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

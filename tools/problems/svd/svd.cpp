@@ -5,6 +5,7 @@
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -207,10 +208,6 @@ double check_peer(const std::string& peer, SvdProblem<T>& p, const Svd<T>& found
   template struct SvdProblem<T>;                                       \
   template std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool); \
   template double check_peer(const std::string&, SvdProblem<T>&, const Svd<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

@@ -6,6 +6,7 @@
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -81,7 +82,7 @@ Solver<SvdBatch<T>> by_resident_graph(SvdBatchProblem<T>& p) {
     if (some) found.u.emplace(on_host(state->U)), found.v.emplace(on_host(state->V));
     return found;
   };
-  return {{}, run, {}, result};
+  return {[] {}, run, {}, result};
 }
 
 template <class T>
@@ -200,11 +201,7 @@ double check_peer(const std::string& peer, const SvdBatchProblem<T>& p, const Sv
 #define TESELA_INSTANTIATE(T)         \
   template struct SvdBatchProblem<T>; \
   template std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table();
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template double check_peer(const std::string&, const SvdBatchProblem<float>&, const SvdBatch<float>&);
 template double check_peer(const std::string&, const SvdBatchProblem<double>&, const SvdBatch<double>&);
 

@@ -8,6 +8,7 @@
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <fmt/format.h>
 
@@ -286,10 +287,6 @@ double check_peer(const std::string& peer, SpectrumProblem<T>& problem, const Sp
 #define TESELA_INSTANTIATE(T)                                                     \
   template std::vector<Method<SpectrumProblem<T>, Spectrum<T>>> spectrum_table(); \
   template double check_peer(const std::string&, SpectrumProblem<T>&, const Spectrum<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
@@ -335,11 +336,7 @@ double check_peer(const std::string& peer, const TridiagProblem<T>& p, const Tri
   template std::vector<TridiagMethod<T>> tridiag_table();       \
   template std::vector<TridiagMethod<T>> tridiag_bench_table(); \
   template double check_peer(const std::string&, const TridiagProblem<T>&, const TridiagAnswer<T>&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template TridiagSolver<float> by_cyclic_reduction(TridiagProblem<float>&, const CyclicReductionOptions&);
 template TridiagSolver<double> by_cyclic_reduction(TridiagProblem<double>&, const CyclicReductionOptions&);
 

@@ -1,5 +1,5 @@
 #include "tests/support/commands/command.hpp"
-#include "tests/support/number_types.hpp"
+#include "tests/support/matrices.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 using namespace tesela;
@@ -21,7 +21,7 @@ TEST_CASE("qr and least squares rotate complex matrices") {
         if (problem.back() == "band:2") CHECK(report["counts"]["rotations"] == 70 * 2 - 3);
       }
   const TemporaryFolder folder;
-  const HostMatrix<Z> a = uniform<Z>(40, 30, 3);
+  const HostMatrix<Z> a = random<Z>(40, 30, 3);
   write_matrix(folder / "a.npy", a);
   const auto factor = [&](const std::string& method) {
     Command{{"qr"}}({"--a", folder / "a.npy", "-p", "z", "--method", method, "--positive-diagonal", "--out-q",
@@ -30,9 +30,9 @@ TEST_CASE("qr and least squares rotate complex matrices") {
   };
   const auto [q, r] = factor("givens-chain");
   const auto [tile_q, tile_r] = factor("tiles");
-  CHECK(apart(q, tile_q) <= 1e-13);
-  CHECK(apart(r, tile_r) <= 1e-13);
-  CHECK(apart(times(Op::none, q, r), a) <= 1e-13);
+  CHECK(distance(q, tile_q) <= 1e-13);
+  CHECK(distance(r, tile_r) <= 1e-13);
+  CHECK(distance(product(Op::none, q, r), a) <= 1e-13);
   for (index_t k = 0; k < 30; ++k) CHECK((r(k, k).real() > 0 && r(k, k).imag() == 0));
   const auto status_of = [&](Z x) {
     write_matrix(folder / "x.npy", filled<Z>({1, 1}, [x](index_t, index_t) { return x; }));

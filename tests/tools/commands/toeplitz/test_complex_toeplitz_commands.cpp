@@ -1,6 +1,7 @@
 #include "tests/support/commands/command.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/number_types.hpp"
+#include "tests/support/matrices.hpp"
+#include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <nlohmann/json.hpp>
@@ -51,19 +52,18 @@ void within_limits(const nlohmann::json& report) {
 /// Returns the first column, n x 1, of a well-conditioned matrix.
 template <class T>
 HostMatrix<T> column(index_t n, std::uint64_t seed) {
-  HostMatrix<T> t = uniform<T>(n, 1, seed);
+  HostMatrix<T> t = random<T>(n, 1, seed);
   t(0, 0) = T(static_cast<real_t<T>>(n));
   return t;
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("toeplitz solve reads complex files, Hermitian and with a first row", "", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("toeplitz solve reads complex files, Hermitian and with a first row", "", COMPLEX_TYPES) {
   using T = TestType;
   TemporaryFolder folder;
   for (const index_t n : {1, 3, 70}) {
-    const HostMatrix<T> c = column<T>(n, 1), r = uniform<T>(n, 1, 2), b = uniform<T>(n, 2, 3);
+    const HostMatrix<T> c = column<T>(n, 1), r = random<T>(n, 1, 2), b = random<T>(n, 2, 3);
     for (const std::string ending : {".npy", ".mtx"})
       for (const bool hermitian : {true, false}) {
         write_matrix(folder / ("c" + ending), c);
@@ -79,7 +79,7 @@ TEMPLATE_TEST_CASE("toeplitz solve reads complex files, Hermitian and with a fir
         CHECK(report["problem"]["n"] == n);
         const auto x = read_matrix<T>(folder / ("x" + ending));
         const HostMatrix<T> a = dense(c, hermitian ? conjugates(c) : r.clone());
-        CHECK(apart(times(a, x), b) <= 20 * eps<T> * size_of(a) * size_of(x));
+        CHECK(distance(product(a, x), b) <= 20 * eps<T> * norm(a) * norm(x));
       }
     if (n != 3) continue;
     // A real file is a complex one; a complex file is no real one.
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("toeplitz solve reads complex files, Hermitian and with a fir
 }
 
 TEMPLATE_TEST_CASE("toeplitz eig solves complex Hermitian matrices of every kind within its bounds", "",
-                   std::complex<float>, std::complex<double>) {
+                   COMPLEX_TYPES) {
   using T = TestType;
   for (const std::string kind : {"random", "spd", "prolate:0.3", "kms:0.9", "second-difference", "singular-minors"})
     for (const std::string n : {"1", "2", "3", "64", "301"}) {
@@ -111,12 +111,11 @@ TEMPLATE_TEST_CASE("toeplitz eig solves complex Hermitian matrices of every kind
   CHECK(check(values, "max_error") <= (precision<T> == "c" ? 1e-5 : 1e-13));
 }
 
-TEMPLATE_TEST_CASE("toeplitz eig reads complex files and writes eigenpairs", "", std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("toeplitz eig reads complex files and writes eigenpairs", "", COMPLEX_TYPES) {
   using T = TestType;
   TemporaryFolder folder;
   const index_t n = 60;
-  HostMatrix<T> t = uniform<T>(n, 1, 4);
+  HostMatrix<T> t = random<T>(n, 1, 4);
   t(0, 0) = t(0, 0).real();
   const HostMatrix<T> a = dense(t, conjugates(t));
   HostMatrix<T> lost = a.clone();
@@ -129,12 +128,12 @@ TEMPLATE_TEST_CASE("toeplitz eig reads complex files and writes eigenpairs", "",
     within_limits(eig(file + Words{"--out", folder / ("w" + ending), "--out-vectors", folder / ("x" + ending)}));
     const auto w = read_matrix<real_t<T>>(folder / ("w" + ending));
     const auto x = read_matrix<T>(folder / ("x" + ending));
-    const double norm = size_of(a);
+    const double size = norm(a);
     for (index_t k = 0; k < n; ++k)
       CHECK(std::abs(static_cast<double>(w(k, 0)) - static_cast<double>(right[static_cast<std::size_t>(k)])) <=
-            20 * eps<T> * norm);
+            20 * eps<T> * size);
     const HostMatrix<T> xw = filled<T>({n, n}, [&](index_t i, index_t j) { return x(i, j) * w(j, 0); });
-    CHECK(apart(times(a, x), xw) <= 50 * eps<T> * norm);
+    CHECK(distance(product(a, x), xw) <= 50 * eps<T> * size);
     const double low = (static_cast<double>(right[9]) + static_cast<double>(right[10])) / 2,
                  high = (static_cast<double>(right[29]) + static_cast<double>(right[30])) / 2;
     const auto some = eig(file + Words{"--range=" + std::to_string(low) + "," + std::to_string(high), "--vectors"});
@@ -144,7 +143,7 @@ TEMPLATE_TEST_CASE("toeplitz eig reads complex files and writes eigenpairs", "",
     CHECK(check(few, "expected") == 3);
     within_limits(few);
     CHECK(std::abs(static_cast<double>(read_matrix<real_t<T>>(folder / "few.npy")(0, 0)) -
-                   static_cast<double>(right[57])) <= 20 * eps<T> * norm);
+                   static_cast<double>(right[57])) <= 20 * eps<T> * size);
     CHECK(check(eig(file + Words{"--smallest", "60"}), "found") == 60);
   }
   for (const int e : {std::numeric_limits<real_t<T>>::max_exponent - 5, std::numeric_limits<real_t<T>>::min_exponent}) {
