@@ -90,7 +90,8 @@ double largest_overlap(Graph& g, const Tile<T>& x) {
 }
 
 /// Returns false if the result of a GPU's library is not reliable. cuSOLVER 13.0 in single precision loses the
-/// orthogonality of graded matrices' vectors, and may return values that differ only by rounding in any order.
+/// orthogonality of graded matrices' vectors, may return values that differ only by rounding in any order, and does not
+/// converge for some complex graded matrices.
 template <class T>
 bool solve_in_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o,
                        SymmetricEig<T>& result) {
@@ -108,9 +109,12 @@ bool solve_in_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const Sym
   if (n > 0) {
     const auto w = detail::one_tile<real_t<T>>(runtime, n, 1, "values");
     const index_t work = syevd_work<T>(gpu, n, o.vectors);
-    g.insert<Syevd<T>>(on_gpu, {o.vectors}, one(0, 0), w(0, 0), g.scratch<T>(work, 1), g.status());
-    if (const Status status = g.wait(); !status.ok()) {
-      result.status = {SymmetricEigStatus::Verdict::not_converged, status.info, status.info};
+    const auto info = detail::one_tile<int>(runtime, 1, 1, "info");
+    *info(0, 0).write().data = 0;
+    g.insert<Syevd<T>>(on_gpu, {o.vectors}, one(0, 0), w(0, 0), g.scratch<T>(work, 1), info(0, 0));
+    if (const int failed = *info(0, 0).read().data; failed != 0) {
+      if (gpu) return false;
+      result.status = {SymmetricEigStatus::Verdict::not_converged, failed, failed};
       return true;
     }
     w.copy_to(values.data(), n);
@@ -306,8 +310,7 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   if (result.method == EigMethod::lapack) {
     by_lapack(g, A, exponent, options, result);
   } else if (result.method == EigMethod::one_task) {
-    const std::optional<TileMatrix<T>> kept =
-        workers.gpus > 0 && options.vectors ? std::optional(copy(g, A)) : std::nullopt;
+    const std::optional<TileMatrix<T>> kept = workers.gpus > 0 ? std::optional(copy(g, A)) : std::nullopt;
     if (!solve_in_one_task(g, A, exponent, options, result)) {
       result.method = EigMethod::two_stage;
       stages(*kept);

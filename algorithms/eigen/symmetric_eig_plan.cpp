@@ -43,7 +43,7 @@ MemoryPlan plan_one_task(const WorkerCounts& workers, index_t n, std::size_t ele
     plan.hold({MemoryPlan::host, of_vectors, 1, 1, 1});
     return plan;
   }
-  plan.hold({0, matrix, vectors ? 3.0 : 1.0, 0, 1});  // with vectors also a copy of A, and I - X^T X
+  plan.hold({0, matrix, vectors ? 3.0 : 2.0, 0, 1});  // with a copy of A, and for vectors I - X^T X
   plan.hold({0, {n * n, 1}, work, 0, 1});
   plan.hold({0, of_vectors, 1, 1, 1});
   plan.task((1 + work) * static_cast<double>(n) * static_cast<double>(n));
