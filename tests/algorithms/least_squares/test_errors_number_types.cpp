@@ -1,4 +1,4 @@
-#include "tests/support/number_types.hpp"
+#include "tests/support/matrices.hpp"
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
@@ -11,17 +11,24 @@ using namespace tesela::test;
 
 namespace {
 
+/// Calls solve(graph, A, B) for copies of a and b in tiles.
+template <class T, class Solve>
+auto in_tiles(const HostMatrix<T>& a, const HostMatrix<T>& b, TileShape tile, const Solve& solve) {
+  Graph g(runtime());
+  return solve(g, tiles(runtime(), a, tile), tiles(runtime(), b, {tile.mb, 2}));
+}
+
 /// Requires the inverse V of N = Y^H Y, which is Hermitian, and the roots of its diagonal.
 template <class T, class Answer>
 void require_inverse(const Answer& answer, const HostMatrix<T>& Y, double tolerance) {
   REQUIRE(answer.status == SolveStatus::ok);
   Graph g(runtime());
-  const HostMatrix<T> V = covariance(g, answer), product = times(times(Op::conjugate, Y, Y), V);
+  const HostMatrix<T> V = covariance(g, answer), inverse = product(product(Op::conjugate, Y, Y), V);
   const std::vector<real_t<T>> errors = standard_errors(g, answer);
   REQUIRE(V.shape() == Shape{Y.cols(), Y.cols()});
   REQUIRE(std::ssize(errors) == Y.cols());
   const auto identity = filled<T>(V.shape(), [](index_t i, index_t j) { return i == j ? T(1) : T(0); });
-  CHECK(apart(product, identity) <= tolerance * eps<T>);
+  CHECK(distance(inverse, identity) <= tolerance * eps<T>);
   for (index_t j = 0; j < V.cols(); ++j) {
     const auto error = static_cast<double>(errors[static_cast<std::size_t>(j)]);
     CHECK(std::abs(error - std::sqrt(static_cast<double>(real_part(V(j, j))))) <= tolerance * eps<T> * error);
@@ -40,7 +47,7 @@ HostMatrix<T> divided(const HostMatrix<T>& F, const HostMatrix<T>& A) {
 /// Returns a triangle with the diagonal ratio^(i / (m - 1)).
 template <class T>
 HostMatrix<T> factor(index_t m, double ratio) {
-  const HostMatrix<T> random = uniform<T>(m, m, 5);
+  const HostMatrix<T> random = test::random<T>(m, m, 5);
   return filled<T>({m, m}, [&](index_t i, index_t j) {
     const auto size = static_cast<real_t<T>>(std::pow(ratio, static_cast<double>(i) / static_cast<double>(m - 1)));
     return i == j ? T(size) : i < j ? random(i, j) * (size / static_cast<real_t<T>>(2 * m)) : T(0);
@@ -55,7 +62,7 @@ TEMPLATE_TEST_CASE("covariances of ols and wls are the inverses of the normal eq
   for (const OlsMethod method : {OlsMethod::tiles, OlsMethod::tall_skinny, OlsMethod::givens})
     for (const auto& [m, n] : {std::pair<index_t, index_t>{1, 1}, {40, 7}, {150, 60}}) {
       CAPTURE(name_of(ols_methods(), method), m, n);
-      const HostMatrix<T> a = uniform<T>(m, n, 1), b = uniform<T>(m, 2, 2);
+      const HostMatrix<T> a = test::random<T>(m, n, 1), b = test::random<T>(m, 2, 2);
       const OlsOptions options{.method = method, .keep_triangle = true};
       const TileShape tile{method == OlsMethod::givens ? m : 32, 16};
       const auto solved =
@@ -75,7 +82,7 @@ TEMPLATE_TEST_CASE("covariances of gls and glm are the inverses of the normal eq
                    double, std::complex<float>, std::complex<double>) {
   using T = TestType;
   const index_t m = 60, n = 8;
-  const HostMatrix<T> a = uniform<T>(m, n, 1), b = uniform<T>(m, 1, 2);
+  const HostMatrix<T> a = test::random<T>(m, n, 1), b = test::random<T>(m, 1, 2);
   for (const double ratio : {1.0, 0.2, 1e-5}) {
     const HostMatrix<T> f = factor<T>(m, ratio);
     const OlsOptions options{.keep_triangle = true};
@@ -98,12 +105,12 @@ TEMPLATE_TEST_CASE("covariances of gls and glm are the inverses of the normal eq
 TEMPLATE_TEST_CASE("sigma^2 is the mean of |r|^2 per degree of freedom in every type", "", float, double,
                    std::complex<float>, std::complex<double>) {
   using T = TestType;
-  const HostMatrix<T> a = uniform<T>(30, 4, 1), b = uniform<T>(30, 2, 2);
+  const HostMatrix<T> a = test::random<T>(30, 4, 1), b = test::random<T>(30, 2, 2);
   const auto solved = in_tiles(a, b, {16, 8}, [](Graph& g, const auto& A, const auto& B) {
     return ols(g, A, B, {.method = OlsMethod::tiles, .keep_triangle = true});
   });
   Graph g(runtime());
-  const HostMatrix<T> V = covariance(g, solved), r = minus(b, times(a, solved.X));
+  const HostMatrix<T> V = covariance(g, solved), r = minus(b, product(a, solved.X));
   const auto all = regressions(solved.X, standard_errors(g, solved), solved.residual_norms, 26);
   const HostMatrix<T> scaled = covariances(V, all);
   REQUIRE(all.size() == 2);

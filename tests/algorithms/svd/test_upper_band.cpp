@@ -1,4 +1,5 @@
 #include "tests/support/two_sided.hpp"
+#include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/runtime/errors.hpp>

@@ -1,5 +1,5 @@
 #include "tests/support/commands/command.hpp"
-#include "tests/support/number_types.hpp"
+#include "tests/support/matrices.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ HostMatrix<Z> diagonal(index_t n, double x) {
 TEST_CASE("ols, wls and glm report standard errors and covariances of complex unknowns") {
   const TemporaryFolder folder;
   const index_t m = 30, n = 4;
-  const HostMatrix<Z> a = uniform<Z>(m, n, 1), b = uniform<Z>(m, 1, 2);
+  const HostMatrix<Z> a = test::random<Z>(m, n, 1), b = test::random<Z>(m, 1, 2);
   write_matrix(folder / "a.npy", a);
   write_matrix(folder / "b.npy", b);
   write_matrix(folder / "i.npy", diagonal(m, 1));
@@ -46,9 +46,9 @@ TEST_CASE("ols, wls and glm report standard errors and covariances of complex un
     const auto report = (*command)(problem + more);
     CHECK(report["status"] == "ok");
     const HostMatrix<Z> x = read_matrix<Z>(folder / "x.npy"), v = read_matrix<Z>(folder / "v.npy");
-    const double squares = std::pow(apart(b, times(a, x)), 2), variance = squares / static_cast<double>(m - n);
+    const double squares = std::pow(distance(b, product(a, x)), 2), variance = squares / static_cast<double>(m - n);
     CHECK(std::abs(report["residual_variances"][0].get<double>() - variance) <= 1e-12 * variance);
-    CHECK(apart(times(times(Op::conjugate, a, a), v), diagonal(n, variance)) <= 1e-12);
+    CHECK(distance(product(product(Op::conjugate, a, a), v), diagonal(n, variance)) <= 1e-12);
     const auto& side = report["regression"][0];
     CHECK(!side.contains("level"));
     for (index_t j = 0; j < n; ++j) {
@@ -60,7 +60,7 @@ TEST_CASE("ols, wls and glm report standard errors and covariances of complex un
   const Outcome shown = run_tesela(Words{"ols"} + problem);
   CHECK_THAT(shown.out, ContainsSubstring("imaginary part") && ContainsSubstring("26 degrees of freedom"));
   CHECK(wls(problem + Words{"--weights", folder / "w.npy", "--known-variances"})["status"] == "ok");
-  CHECK(apart(times(times(Op::conjugate, a, a), read_matrix<Z>(folder / "v.npy")), diagonal(n, 1)) <= 1e-12);
+  CHECK(distance(product(product(Op::conjugate, a, a), read_matrix<Z>(folder / "v.npy")), diagonal(n, 1)) <= 1e-12);
   const auto none = ols({"--m", "9", "--n", "4", "--random", "rank:3", "--std-errors", "-p", "c"});
   CHECK(none["standard_errors"].empty());
 }
