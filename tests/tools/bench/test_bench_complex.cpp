@@ -67,7 +67,9 @@ TEST_CASE("benchmarks of complex numbers count four operations for one, on cores
   check({"ols", "--ncuda", "0", "--m", "300", "--peers", "tesela,tall-skinny,lapack"}, least_squares, 3);
   check_tridiagonal({"--ncuda", "0", "--n", "1000"}, 3);
   check_tridiagonal({"--ncuda", "0", "--n", "100", "--batch", "50", "--peers", "tesela,tesela-rows,lapack"}, 3);
-  CHECK(run_tesela({"bench", "tridiag", "--ncuda", "0", "--precision", "z", "--peers", "refined"}).code == 2);
+  check_tridiagonal({"--ncuda", "0", "--n", "1000", "--peers", "tesela,refined"}, 2);
+  const Words batch{"bench", "tridiag", "--ncuda", "0", "--precision", "z", "--n", "100", "--batch", "50"};
+  CHECK(run_tesela(batch + Words{"--peers", "pcr"}).code == 2);
   CHECK(run_tesela({"bench", "gemm", "--ncuda", "0", "--precision", "z", "--kernel", "int8"}).code == 2);
   CHECK(run_tesela({"bench", "svd", "--precision", "z", "--peers", "cusolver-j"}).code == 2);
 }
