@@ -80,8 +80,7 @@ struct SymmetricEig {
 ///
 /// A        n x n in tiles of whole columns; the lower triangle is read and overwritten. Imaginary parts of the
 /// diagonal
-///          are ignored, unless they are not finite. Complex matrices are solved on cores. A banded or tridiagonal A
-///          skips the stages that it does not need.
+///          are ignored, unless they are not finite. A banded or tridiagonal A skips the stages that it does not need.
 /// Returns  the selected eigenpairs, all eigenvalues, and a status.
 /// Throws   ArgumentError for other shapes, positions outside 0 … n, low > high, and a band that does not divide A's
 ///          tiles.

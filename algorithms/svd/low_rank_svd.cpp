@@ -120,6 +120,15 @@ class Range {
       }
       return r;
     }
+    /// Returns whether Q is orthonormal to rounding: its last pass of several changed little.
+    bool is_orthonormal() const {
+      if (factors.size() < 2) return true;
+      const HostMatrix<T> last = upper(factors.back());
+      double squares = 0;
+      for (index_t j = 0; j < last.cols(); ++j)
+        for (index_t i = 0; i <= j; ++i) squares += std::norm(last(i, j) - (i == j ? T(1) : T(0)));
+      return squares <= 0.25;  // false for NaN
+    }
   };
   /// Inserts the computation of a basis of X's columns; overwrites X. GPUs try Cholesky QR first, since it reads X a
   /// few times, at the speed of memory. One pass of it is enough to multiply Q by A again.
@@ -203,22 +212,23 @@ void drop_next_value(LowRankSvd<T>& result, index_t k) {
   result.values.resize(rank);
 }
 
-/// Decomposes op(A), whose products neither over- nor underflow. Returns nothing if a Cholesky factor does not exist.
+/// Decomposes op(A), whose products neither over- nor underflow. Returns nothing if Cholesky QR failed.
 template <class T>
 std::optional<LowRankSvd<T>> decompose(Graph& g, Range<T> range, index_t l, const LowRankOptions& o) {
   // The test vectors are independent of Q. One product serves both.
   const TileMatrix<T> both = range.times(range.random(l + tests, o.seed)), E = range.columns(both, l, tests),
                       inside(g.runtime(), l, tests, {l, tests}), squares(g.runtime(), tests, tests, {tests, tests});
   const auto passes = [&](int products) { return products < o.power ? 1 : 2; };
-  TileMatrix<T> Q = range.basis(range.columns(both, 0, l), passes(0)).Q;
+  auto left = range.basis(range.columns(both, 0, l), passes(0));
   for (int k = 1; k <= o.power; ++k)
-    Q = range.basis(range.times(range.basis(range.adjoint_times(Q), 1).Q), passes(k)).Q;
+    left = range.basis(range.times(range.basis(range.adjoint_times(left.Q), 1).Q), passes(k));
+  const TileMatrix<T>& Q = left.Q;
   gemm<T>(g, adjoint<T>, Op::none, T(1), Q, E, T(0), inside);
   gemm<T>(g, Op::none, Op::none, T(-1), Q, inside, T(1), E);
   gemm<T>(g, adjoint<T>, Op::none, T(1), E, E, T(0), squares);
   const auto right = range.basis(range.adjoint_times(Q));  // Q^H A = R^H P^H
   g.wait();
-  if (!range.factors_exist()) return {};
+  if (!range.factors_exist() || !left.is_orthonormal() || !right.is_orthonormal()) return {};
   HostMatrix<T> r = right.triangle();
   LowRankSvd<T> result;
   static_cast<Svd<T>&>(result) = svd(g, MatrixView<T>(r), {.largest = std::min(o.rank + 1, l)});
