@@ -265,36 +265,49 @@ bool is_moderate(int exponent) {
   return std::abs(exponent) <= std::numeric_limits<real_t<T>>::max_exponent / 8;
 }
 
+/// Decomposes op(A) by Cholesky QR. Returns nothing if that failed or if squares of A's norm may over- or underflow.
+template <class T>
+std::optional<LowRankSvd<T>> decompose_unchecked(Graph& g, const TileMatrix<T>& A, bool transposed, index_t l,
+                                                 const LowRankOptions& o) {
+  std::optional<LowRankSvd<T>> found = decompose(g, Range<T>(g, A, transposed, true), l, o);
+  // Half of the exponent: the norm may be larger than the largest element by sqrt(m n).
+  if (found && found->status.ok() && std::isfinite(found->error_bound) && is_moderate<T>(std::ilogb(found->norm) / 2))
+    return found;
+  return {};
+}
+
 /// Decomposes a matrix that is large enough for random products: A in place, or a copy that is scaled.
 template <class T>
 LowRankSvd<T> by_products(Graph& g, MatrixView<T> a, index_t l, const LowRankOptions& o) {
   Runtime& runtime = g.runtime();
-  const bool wide = a.rows < a.cols;
+  const bool wide = a.rows<a.cols, gpus = workers_for<T>(runtime).gpus> 0;
   const TileShape tile = Range<T>::tile(runtime, a.shape());
   const TileMatrix<T> A = a.in_tiles(runtime, tile);
-  const bool gpus = workers_for<T>(runtime).gpus > 0;
-  if (gpus)
-    if (auto found = decompose(g, Range<T>(g, A, wide, true), l, o);
-        found && found->status.ok() && std::isfinite(found->error_bound) && is_moderate<T>(std::ilogb(found->norm))) {
-      if (wide) std::swap(found->u_tiles, found->v_tiles);
-      return std::move(*found);
+  std::optional<LowRankSvd<T>> found;
+  int exponent = 0;
+  if (gpus) found = decompose_unchecked(g, A, wide, l, o);
+  if (!found) {
+    const detail::Magnitude<T> size =
+        a.device >= 0 || gpus ? detail::magnitude(g, A) : detail::Magnitude<T>::of(MatrixView<const T>(a));
+    if (!size.status.ok()) {
+      LowRankSvd<T> failed;
+      failed.status = size.status;
+      return failed;
     }
-  LowRankSvd<T> result;
-  const detail::Magnitude<T> size =
-      a.device >= 0 || gpus ? detail::magnitude(g, A) : detail::Magnitude<T>::of(MatrixView<const T>(a));
-  result.status = size.status;
-  if (!result.status.ok()) return result;
-  const int exponent = is_moderate<T>(size.exponent) ? 0 : size.exponent;
-  result = *decompose(g, Range<T>(g, exponent == 0 ? A : detail::scaled_copy(g, A, false, tile, exponent), wide, false),
-                      l, o);
-  if (!result.status.ok()) return result;
+    if (!is_moderate<T>(size.exponent)) exponent = size.exponent;
+    const TileMatrix<T> scaled = exponent == 0 ? A : detail::scaled_copy(g, A, false, tile, exponent);
+    if (gpus && exponent != 0) found = decompose_unchecked(g, scaled, wide, l, o);
+    if (!found) found = decompose(g, Range<T>(g, scaled, wide, false), l, o);
+  }
+  LowRankSvd<T>& result = *found;
+  if (!result.status.ok()) return std::move(result);
   const auto unscale = [&](double& x) { x = std::ldexp(x, exponent); };
   for (double& value : result.values) unscale(value);
   unscale(result.norm), unscale(result.error_bound), unscale(result.next_value);
   if (result.norm > static_cast<double>(std::numeric_limits<real_t<T>>::max()))
     result.status.verdict = SvdStatus::Verdict::overflow;
   if (wide) std::swap(result.u_tiles, result.v_tiles);
-  return result;
+  return std::move(result);
 }
 
 }  // namespace
