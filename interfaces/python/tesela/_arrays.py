@@ -54,6 +54,21 @@ def matrix(a: ArrayLike, name: str, square: bool = True, convert: Callable[[Arra
     return array
 
 
+def solution(x: Array) -> Array:
+    """Returns x. Throws LinAlgError if it is not finite."""
+    if not np.isfinite(x).all():
+        fail("x is not finite", "not finite", x)
+    return x
+
+
+def real_diagonal(diagonal: Array, name: str) -> None:
+    """Throws ValueError if a diagonal element of a Hermitian matrix is not real."""
+    if np.iscomplexobj(diagonal) and diagonal.imag.any():
+        k = int(np.flatnonzero(diagonal.imag)[0])
+        raise ValueError(f"{name}: its diagonal element {k} has the imaginary part {diagonal[k].imag:g}, and a Hermitian "
+                         "matrix has a real diagonal")
+
+
 def finite(a: Array, name: str) -> Array:
     """Returns the array. Throws LinAlgError if an element is NaN or infinite."""
     if not np.isfinite(a).all():

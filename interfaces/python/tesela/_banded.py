@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _tesela
-from ._arrays import Array, each, fail, finite, matrix, numbers, plain, real, warn
+from ._arrays import Array, each, fail, finite, matrix, numbers, plain, real, real_diagonal, solution, warn
 
 __all__ = ["cho_solve_banded", "cholesky_banded", "eig_banded", "eigh", "eigh_tridiagonal", "eigvals_banded",
            "eigvalsh", "eigvalsh_tridiagonal", "solve_banded", "solveh_banded"]
@@ -42,7 +42,10 @@ def stored(ab: Array, lower: bool, name: str = "ab") -> Array:
     upper = np.zeros_like(ab)
     for k in range(min(rows, n)):  # diagonal k
         upper[rows - 1 - k, k:] = ab[k, : n - k].conj() if lower else ab[rows - 1 - k, k:]
-    return finite(upper, name)
+    finite(upper, name)
+    if rows:
+        real_diagonal(ab[0 if lower else -1], name)
+    return upper
 
 
 def solve_banded(l_and_u: tuple[int, int], ab: ArrayLike, b: ArrayLike, overwrite_ab: bool = False,
@@ -79,7 +82,9 @@ def solve_banded(l_and_u: tuple[int, int], ab: ArrayLike, b: ArrayLike, overwrit
         raise ValueError("b must be a vector or a matrix")
     if band.ndim > 2 or right.ndim > 2:
         return each(lambda x, y: solve_banded(l_and_u, x, y), (2, min(right.ndim, 2)), band, right)
-    if band.ndim != 2 or below < 0 or above < 0 or band.shape[0] != below + above + 1:
+    if below < 0 or above < 0:
+        raise ValueError(f"l_and_u is ({below}, {above}); it must not be negative")
+    if band.ndim != 2 or band.shape[0] != below + above + 1:
         raise ValueError(f"ab has the shape {band.shape}; it must have l + u + 1 = {below + above + 1} rows")
     n = band.shape[1]
     if right.shape[0] != n:
@@ -155,8 +160,7 @@ def cho_solve_banded(cb_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwri
         return each(lambda x, y: cho_solve_banded((x, lower), y), (2, min(right.ndim, 2)), band, right)
     if right.ndim == 0 or band.shape[-1] != right.shape[0]:
         raise ValueError(f"cb and b have the shapes {band.shape} and {right.shape}, which do not conform")
-    x: Array = _tesela._solve_factored_band(stored(band, lower, "cb"), finite(right, "b"))
-    return x
+    return solution(_tesela._solve_factored_band(stored(band, lower, "cb"), finite(right, "b")))
 
 
 def selection(select: Any, select_range: Any) -> str:

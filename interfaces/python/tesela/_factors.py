@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _tesela
-from ._arrays import Array, each, fail, finite, foreign, matrix, numbers, plain, warn
+from ._arrays import Array, each, fail, finite, foreign, matrix, numbers, plain, solution, warn
 
 __all__ = ["cho_factor", "cho_solve", "cholesky", "lu", "lu_factor", "lu_solve", "qr", "qr_multiply",
            "solve_triangular"]
@@ -101,7 +101,7 @@ def solve_triangular(a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bo
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the diagonal has a zero, or a triangle or b is not finite.
+        If the diagonal has a zero, or a triangle, b or x is not finite.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def solve_triangular(a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bo
     def solve(a: Array, b: Array) -> Array:
         if trans in (2, "C"):
             a = a.conj()
-        return _tesela._solve_upper(upper_part(a, lower, unit_diagonal), finite(b, "b"), transposed)
+        return solution(_tesela._solve_upper(upper_part(a, lower, unit_diagonal), finite(b, "b"), transposed))
 
     given, right = matrix(a, "a", convert=numbers), numbers(b, "b")
     require_rows(given, right)
@@ -245,6 +245,11 @@ def lu_solve(lu_and_piv: tuple[ArrayLike, ArrayLike], b: ArrayLike, trans: int =
     if trans not in (0, 1, 2):
         raise ValueError("trans must be 0, 1 or 2")
     require_rows(factors, right)
+    n = factors.shape[-1]
+    if piv.dtype.kind not in "iu" or piv.ndim != factors.ndim - 1 or piv.shape[-1] != n:
+        raise ValueError(f"piv must have {n} integers for each matrix")
+    if piv.size and (piv.min() < 0 or piv.max() >= n):
+        raise ValueError(f"piv must have indices from 0 to {n - 1}")
 
     def solve(f: Array, piv: Array, b: Array) -> Array:
         rows = order_of(piv, len(f))

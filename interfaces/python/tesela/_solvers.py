@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _banded, _factors, _tesela
-from ._arrays import Array, as_routine, each, fail, finite, foreign, matrix, numbers, plain, real, warn
+from ._arrays import Array, as_routine, each, fail, finite, foreign, matrix, numbers, plain, real, real_diagonal, warn
 
 __all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul", "matmul_toeplitz", "pinvh", "slogdet", "solve"]
 
@@ -137,9 +137,11 @@ def solve_one(a: Array, b: Array, structure: str, lower: bool, overwrite_a: bool
         return _tesela.solve(upper(a) if lower else a, b, assume_a="pos", overwrite_a=overwrite_a,
                              overwrite_b=overwrite_b)
     if structure in ("symmetric", "hermitian"):
+        if structure == "hermitian":
+            real_diagonal(np.diagonal(a), "a")
         triangle = np.tril(a) if lower else np.triu(a)
         whole = triangle + (triangle.conj().T if structure == "hermitian" else triangle.T)
-        np.fill_diagonal(whole, np.diagonal(a).real if structure == "hermitian" else np.diagonal(a))
+        np.fill_diagonal(whole, np.diagonal(a))
         return _tesela.solve(whole, b, overwrite_a=True, overwrite_b=overwrite_b)
     if structure == "diagonal":
         return by_diagonal(finite(np.diagonal(a), "a"), finite(b, "b"))
@@ -233,10 +235,9 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
     """
 
     def parts(a: Array) -> tuple[Any, Any]:
-        diagonal, sign = pivots(a)
-        size = abs(diagonal)
-        with np.errstate(divide="ignore"):
-            return np.prod(diagonal / np.where(size == 0, 1, size), initial=sign), np.log(size).sum()
+        mantissa, exponent = determinant(finite(a, "a"))
+        size = abs(mantissa)
+        return (0, -np.inf) if size == 0 else (mantissa / size, np.log(size) + exponent * np.log(2))
 
     given = matrix(a, "a", convert=numbers)
     sign, logarithm = each(parts, (2,), given)
@@ -245,11 +246,43 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
                          size.type(logarithm) if given.ndim == 2 else logarithm.astype(size))
 
 
-def pivots(a: Array) -> tuple[Array, int]:
-    """Returns the diagonal of U and the sign of the permutation."""
-    factors, rows = _factors.lu_parts(a)
+def determinant(a: Array) -> tuple[Any, int]:
+    """Returns the mantissa and the exponent of 2 of the determinant. Powers of two scale rows and columns first."""
+    wide = a.astype(np.result_type(a, np.float64))
+    exponents = np.where(wide == 0, -(1 << 20), np.frexp(sizes(wide))[1])
+    of_rows = exponents.max(axis=1, initial=-(1 << 20))
+    of_rows[of_rows == -(1 << 20)] = 0
+    of_columns = (exponents - of_rows[:, None]).max(axis=0, initial=-(1 << 20))
+    of_columns[of_columns < -(1 << 19)] = 0
+    wide = shifted(wide, -(of_rows[:, None] + of_columns))
+    total = int(of_rows.sum() + of_columns.sum())
+    factors, rows = _factors.lu_parts(wide)
     swaps = _factors.exchanges(rows)
-    return np.diagonal(factors), -1 if np.count_nonzero(swaps != np.arange(len(swaps))) % 2 else 1
+    mantissa = wide.dtype.type(-1 if np.count_nonzero(swaps != np.arange(len(swaps))) % 2 else 1)
+    for pivot in np.diagonal(factors):
+        mantissa = mantissa * pivot
+        exponent = int(np.frexp(sizes(mantissa))[1])
+        mantissa, total = shifted(mantissa, -exponent), total + exponent
+    return mantissa, total
+
+
+def sizes(x: Any) -> Any:
+    """Returns the larger magnitude of the parts."""
+    return np.maximum(abs(x.real), abs(x.imag)) if np.iscomplexobj(x) else abs(x)
+
+
+def shifted(x: Any, exponents: Any) -> Any:
+    """Returns x 2^exponents, in two steps: the factor may exceed the range."""
+    half = exponents // 2
+    with np.errstate(over="ignore", under="ignore"):
+        def of(part: Any) -> Any:
+            return np.ldexp(np.ldexp(part, half), exponents - half)
+
+        if not np.iscomplexobj(x):
+            return of(x)
+        result = np.empty(np.broadcast(x, exponents).shape, x.dtype)
+        result.real, result.imag = of(x.real), of(x.imag)
+        return result[()]
 
 
 def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Any:
@@ -263,9 +296,7 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
     """
 
     def one(a: Array) -> Any:
-        diagonal, sign = pivots(a)
-        with np.errstate(over="ignore", under="ignore"):
-            return np.prod(diagonal, dtype=np.result_type(diagonal, np.float64)) * sign
+        return shifted(*determinant(finite(a, "a")))
 
     given = matrix(a, "a", convert=numbers)
     value = each(one, (2,), given)

@@ -317,6 +317,46 @@ def test_determinants_neither_overflow_nor_lose_their_sign():
     assert tesela.slogdet(np.zeros((2, 2))) == (0, -np.inf) and tesela.det(np.zeros((0, 0))) == 1
 
 
+def test_determinants_of_badly_scaled_matrices():
+    a = np.array([[1e-300, 0, 1e-300, 1], [1, 1e-300, 2, 1e300], [3e-300, 0, -1e-300, 2], [1, 2e-300, 1, 3e300]])
+    sign, logarithm = tesela.slogdet(a)
+    assert sign == -1 and abs(logarithm + 1379.2484707034) < 1e-9  # by exact rational numbers
+    b = random(1, 6, 6) + 1j * random(2, 6, 6)
+    expected = np.linalg.slogdet(b)
+    rows, columns = np.logspace(-150, 150, 6, base=2), np.logspace(140, -170, 6, base=2)
+    sign, logarithm = tesela.slogdet(rows[:, None] * b * columns)
+    assert abs(sign - expected.sign) < 1e-12
+    assert abs(logarithm - expected.logabsdet - np.log(rows).sum() - np.log(columns).sum()) < 1e-11
+    large = tesela.det(np.diag([1e200 + 1e200j, 1e200]))
+    assert np.isposinf(large.real) and np.isposinf(large.imag)
+
+
+def test_solutions_by_factors_that_are_not_finite_are_errors():
+    one, large = np.array([[1e-300]]), np.array([1e300])
+    for solve in (lambda: tesela.solve_triangular(one, large), lambda: tesela.lu_solve(tesela.lu_factor(one), large),
+                  lambda: tesela.cho_solve((one + 0j, False), large),
+                  lambda: tesela.cho_solve_banded((one + 0j, False), large)):
+        with pytest.raises(np.linalg.LinAlgError, match="x is not finite"):
+            solve()
+
+
+def test_wrong_exchanges_are_refused():
+    lu, piv = tesela.lu_factor(random(1, 6, 6))
+    for wrong in (piv[:3], piv - 6, piv[None], piv + 3, piv.astype(float)):
+        with pytest.raises(ValueError, match="piv"):
+            tesela.lu_solve((lu, wrong), np.ones(6))
+
+
+def test_imaginary_diagonals_of_hermitian_matrices_are_refused():
+    band, a = np.array([[9, 9 - 2j], [1j, 0]]), np.array([[9, 1j], [-1j, 9 - 2j]])
+    for call in (lambda: tesela.cholesky_banded(band, lower=True), lambda: tesela.solve(a, np.ones(2), assume_a="her"),
+                 lambda: tesela.solveh_banded(band, np.ones(2), lower=True)):
+        with pytest.raises(ValueError, match="diagonal element 1 has the imaginary part -2"):
+            call()
+    with pytest.raises(ValueError, match="negative"):
+        tesela.solve_banded((-1, 1), np.ones((1, 3)), np.ones(3))
+
+
 @pytest.mark.parametrize("m, n", [(0, 0), (0, 3), (3, 0), (1, 1), (5, 9), (9, 5), (200, 300)])
 def test_toeplitz_products(m, n):
     c, r = random(m, m), random(n + 1, n)
