@@ -146,7 +146,8 @@ bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& me
 template <class Problem, class Result>
 std::vector<std::string> peer_names(const std::vector<Method<Problem, Result>>& rows) {
   std::vector<std::string> names{"tesela"};
-  for (const auto& row : rows) names.push_back(row.name);
+  for (const auto& row : rows)
+    if (row.name != names.front()) names.push_back(row.name);
   return names;
 }
 

@@ -72,6 +72,7 @@ TEST_CASE("benchmarks of complex numbers count four operations for one, on cores
   CHECK(run_tesela(batch + Words{"--peers", "pcr"}).code == 2);
   CHECK(run_tesela({"bench", "gemm", "--ncuda", "0", "--precision", "z", "--kernel", "int8"}).code == 2);
   CHECK(run_tesela({"bench", "svd", "--precision", "z", "--peers", "cusolver-j"}).code == 2);
+  CHECK(run_tesela({"bench", "svd-batch", "--peers", "none"}).err.find("tesela, tesela") == std::string::npos);
 }
 
 TEST_CASE("benchmarks of complex numbers compare with cuBLAS and cuSOLVER", "[gpu]") {

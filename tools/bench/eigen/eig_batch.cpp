@@ -70,7 +70,7 @@ const cli::Command eig_batch_command(
           ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--count", o->count, "matrices")->transform(cli::positive())->capture_default_str();
-      app.add_option("--jobs", o->jobs, "values, vectors or both (default: vectors)")
+      app.add_option("--jobs", o->jobs, "values, vectors: one job or two (default: vectors)")
           ->delimiter(',')
           ->check(cli::one_of({"values", "vectors"}));
       o->add_peers(app);

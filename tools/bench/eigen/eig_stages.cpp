@@ -166,7 +166,7 @@ const cli::Command eig_stages_command(
       o->common.repeat = 3;
       o->add_to(app, "eig-stages");
       app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
-      app.add_option("--jobs", o->jobs, "values, vectors or both")
+      app.add_option("--jobs", o->jobs, "values, vectors: one job or two")
           ->delimiter(',')
           ->check(cli::one_of({"values", "vectors"}));
       app.add_option("--band", o->band, "half-width of the band between the stages")->transform(cli::positive());

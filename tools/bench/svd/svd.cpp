@@ -66,7 +66,7 @@ const cli::Command svd_command(
           ->delimiter(',')
           ->capture_default_str();
       app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::positive());
-      app.add_option("--jobs", o->jobs, "values, vectors or both (default: both)")
+      app.add_option("--jobs", o->jobs, "values, vectors (default: both jobs)")
           ->delimiter(',')
           ->check(cli::one_of({"values", "vectors"}));
       app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")

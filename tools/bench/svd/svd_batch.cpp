@@ -65,7 +65,7 @@ const cli::Command svd_batch_command(
           ->capture_default_str();
       app.add_option("-m,--m", o->m, "rows (default: n)")->transform(cli::positive());
       app.add_option("--count", o->count, "matrices")->transform(cli::positive())->capture_default_str();
-      app.add_option("--jobs", o->jobs, "values, vectors or both (default: vectors)")
+      app.add_option("--jobs", o->jobs, "values, vectors: one job or two (default: vectors)")
           ->delimiter(',')
           ->check(cli::one_of({"values", "vectors"}));
       o->add_peers(app, cli::peer_names(cli::svd_batch_table<double>()));

@@ -25,7 +25,7 @@ void add_fit(const RegressionNames& names, double residual_norm, index_t rank, i
       {{"r2", fit.r2}, {"adjusted_r2", fit.adjusted_r2}, {"f", fit.f}, {"f_p", fit.p}, {"f_df", {fit.df1, fit.df2}}});
 }
 
-/// Returns the regression with the unknowns `x`. Those of complex numbers have no tests.
+/// Returns the regression with the unknowns `x`; real numbers have tests as well.
 template <class T>
 nlohmann::json json_of(const Regression& one, const T* x, double level) {
   const bool known = std::isinf(one.degrees_of_freedom);

@@ -42,8 +42,10 @@ int run(SvdCommandOptions o) {
   require(o.rank <= std::min(o.m, o.n), "svd", "--rank", o.rank, " of ", std::min(o.m, o.n), " values");
   const LowRankOptions options{o.rank, o.oversampling, o.power, o.common.seed};
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
-  require_memory("svd", "A, its copy and the vectors",
-                 (2 * m * n + 4 * (m + n) * static_cast<double>(o.rank + o.oversampling)) * sizeof(T));
+  require_memory(
+      "svd", "A, its copy and the vectors",
+      (2 * m * n + 4 * (m + n) * static_cast<double>(o.rank + std::min(o.oversampling, std::min(o.m, o.n)))) *
+          sizeof(T));
   describe_svd(o, report);
   report.problem().update(
       {{"method", "random products"}, {"rank", o.rank}, {"power", o.power}, {"oversampling", o.oversampling}});

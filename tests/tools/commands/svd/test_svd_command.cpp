@@ -109,6 +109,7 @@ TEST_CASE("svd --rank reports an error below its bound, and best_error") {
                }));
   const auto one = svd({"--a", folder / "diagonal.npy", "--rank", "1", "--power", "0", "--oversampling", "0"});
   CHECK((check(one, "low_rank_error") >= check(one, "best_error") && check(one, "low_rank_error") <= 1));
+  CHECK(svd({"-n", "30", "--rank", "3", "--oversampling", "1000000000000"})["status"] == "ok");
   svd.refuses({"-n", "5", "--rank", "6"}, "6 of 5 values");
   svd.refuses({"-n", "5", "--rank", "2", "--full"}, "contradict");
   svd.refuses({"-n", "5", "--power", "2"}, "--rank");
