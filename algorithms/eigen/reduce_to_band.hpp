@@ -51,9 +51,8 @@ class BandReduction {
 /// Inserts the reduction A = Q B Q^H (first half of LAPACK's sytrd_2stage or hetrd_2stage): 4/3 n^3 flops.
 ///
 /// A        symmetric or Hermitian n x n in tiles of whole columns; each tile has a multiple of b columns, or all. The
-/// lower
-///          triangle is read; all of A is overwritten. Its elements should have size 1, because products of two of them
-///          occur.
+///          lower triangle is read; all of A is overwritten. Its elements should have size 1, because products of two
+///          of them occur.
 /// band     becomes B, with zeros in the space for bulges; its half-width is b.
 /// Returns  the reduction.
 /// Throws   ArgumentError for other shapes.

@@ -79,8 +79,8 @@ struct SymmetricEig {
 /// Solves A X = X diag(values) for a dense symmetric or Hermitian matrix (LAPACK syevd, syevr, heevd).
 ///
 /// A        n x n in tiles of whole columns; the lower triangle is read and overwritten. Imaginary parts of the
-/// diagonal
-///          are ignored, unless they are not finite. A banded or tridiagonal A skips the stages that it does not need.
+///          diagonal are ignored, unless they are not finite. A banded or tridiagonal A skips the stages that it does
+///          not need.
 /// Returns  the selected eigenpairs, all eigenvalues, and a status.
 /// Throws   ArgumentError for other shapes, positions outside 0 … n, low > high, and a band that does not divide A's
 ///          tiles.

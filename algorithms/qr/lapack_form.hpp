@@ -22,8 +22,7 @@ void to_lapack_form(index_t m, index_t n, T* a, index_t lda, HostMatrix<T>& q, T
 /// A        m x n in host memory; overwritten.
 /// Waits    for the graph.
 /// Method   LAPACK pivots the columns of R of A = Q R, whose norms are A's. R comes from the tile QR if A is larger
-/// than
-///          256 in both directions and not wide.
+///          than 256 in both directions and not wide.
 template <class T>
 std::vector<index_t> column_pivots(Runtime& runtime, HostMatrix<T>& A);
 

@@ -46,8 +46,7 @@ Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalizat
 /// R        n x n; the upper triangle is the factor
 /// Returns  0 in `info`, or the minor of A^H A that is not positive: A is then unusable.
 /// Throws   ArgumentError for other shapes and tilings, with nothing inserted.
-/// Method   ||A^H A - I|| is about k^2 units of rounding for a condition k of the given A, and a few after a second
-/// pass
+/// Method   ||A^H A - I|| is about k^2 units of rounding for a condition k of the given A; after a second pass a few,
 ///          if k < 1e7. Products must neither over- nor underflow. Source: Yamamoto et al. (2015).
 template <class T>
 void cholesky_qr_pass(Graph& g, const TileMatrix<T>& A, const Tile<T>& R, const Tile<int>& info);

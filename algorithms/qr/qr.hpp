@@ -110,8 +110,7 @@ class QrFactorization {
 /// A        m x n in tiles of any shape; overwritten by R and the Householder vectors.
 /// Returns  the factorization, which applies and forms Q and extracts R.
 /// Throws   ArgumentError, with nothing inserted, for an unknown tree or rank_tree, a negative ib or step, a tile or
-/// leading
-///          dimension beyond the 31 bits of BLAS, or `ends` of wrong length or range.
+///          leading dimension beyond the 31 bits of BLAS, or `ends` of wrong length or range.
 /// Waits    for earlier blocks of columns if A exceeds the GPUs' memory.
 /// Method   Tiled QR (Bouwmeester, Jacquelin, Langou and Robert, "Tiled QR factorization algorithms") with compact WY
 ///          block reflectors (Schreiber and Van Loan).

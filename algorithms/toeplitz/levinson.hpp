@@ -33,11 +33,9 @@ void durbin(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const T
 /// tile     pairs of a tile, 128 times a power of two; 0 selects suitable_schur_tile.
 /// Throws   ArgumentError, with nothing inserted, if shapes or the tile do not conform or n < 1.
 /// Method   A tile computes its steps as a triangle, and each tile behind it applies them, so that tiles and steps form
-/// a
-///          wavefront. The polynomials of the steps of all tiles are multiplied in a binary tree by
-///          Fourier transforms, O(n log^2 n) flops. Breakdowns and small minors are as in levinson(); refine a
-///          solution. Source: J. Schur 1917; T. Kailath, A theorem of I. Schur and its impact on modern signal
-///          processing, 1986.
+///          a wavefront. The polynomials of the steps of all tiles are multiplied in a binary tree by Fourier
+///          transforms, O(n log^2 n) flops. Breakdowns and small minors are as in levinson(); refine a solution.
+///          Source: J. Schur 1917; T. Kailath, A theorem of I. Schur and its impact on modern signal processing, 1986.
 template <class T>
 void schur(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& inverse, const TileMatrix<double>& report,
            index_t tile = 0);

@@ -17,8 +17,7 @@ inline constexpr index_t tournament_columns = 32, tournament_rows = 512;
 ///
 /// A        becomes U, and the unit lower L below it. Its contents are invalid if `zero` is positive, also on entry.
 /// V        A's columns, rows as in InvertBlocks; becomes the inverses of the adjoints of L's diagonal blocks, unless V
-/// has
-///          one column.
+///          has one column.
 /// swaps    row row + i was exchanged with row swaps(i); without pivoting the two are equal.
 /// zero     1 x 1; becomes the position in the matrix, counted from 1, of the first pivot that is zero or not finite.
 /// work     n / 8 + 128 numbers.

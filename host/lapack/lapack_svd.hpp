@@ -29,8 +29,7 @@ int gesdd(SingularVectors vectors, index_t m, index_t n, T* a, index_t lda, real
 /// Computes B = U diag(d) V^T for an upper bidiagonal B of order n by divide and conquer (LAPACK bdsdc).
 ///
 /// d, e     diagonal (n) and super-diagonal (n - 1); d becomes the values, descending, and e is overwritten. Values
-/// have
-///          errors of a few eps times the largest one.
+///          have errors of a few eps times the largest one.
 /// u, vt    n x n.
 /// Returns  LAPACK's info: positive if a value did not converge.
 template <class T>

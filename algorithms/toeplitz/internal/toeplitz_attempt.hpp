@@ -51,9 +51,8 @@ inline constexpr index_t largest_small_toeplitz = 128;
 ///
 /// B        n x k; becomes X, or stays unchanged if nothing is returned.
 /// Returns  the solution with residual and condition; nothing if toeplitz_solve's methods should decide, because the
-/// order
-///          is larger, options are set, B is on a device, a number is not finite, T is nearly singular, or the residual
-///          is above a few roundings.
+///          order is larger, options are set, B is on a device, a number is not finite, T is nearly singular, or the
+///          residual is above a few roundings.
 template <class T>
 std::optional<ToeplitzSolution> toeplitz_solve_here(const Runtime& runtime, const HostMatrix<T>& c,
                                                     const HostMatrix<T>* r, T sigma, const MatrixView<T>& b,
