@@ -54,7 +54,8 @@ kernels::BulgePlan bulge_plan(const WorkerCounts& workers, index_t n, index_t ha
 /// Returns whether a GPU of these workers chases bulges; it runs many sweeps concurrently on a band in one tile.
 bool chases_on_gpu(const WorkerCounts& workers, index_t half_width);
 
-/// Returns the widest band whose reflectors GPUs apply. Complex reflectors are applied as real ones of twice the width.
+/// Returns the widest band whose reflectors GPUs apply. They apply a complex reflector as a real reflector of twice the
+/// width.
 index_t largest_half_width(const WorkerCounts& workers);
 
 /// Returns the priority on a GPU, or on a core if `gpu` is false because the GPU variant does not support the sizes.

@@ -49,6 +49,13 @@ index_t dimensions(Shape a, const LowRankOptions& o) {
   return o.oversampling >= least - o.rank ? least : std::max<index_t>(o.rank + o.oversampling, 1);
 }
 
+template <class T>
+HostMatrix<T> to_host(const TileMatrix<T>& X) {
+  HostMatrix<T> x(X.m(), X.n());
+  X.copy_to(x.data(), x.ld());
+  return x;
+}
+
 /// Products with op(A), which is tall; matrices of few columns are one tile wide.
 template <class T>
 class Range {
@@ -153,8 +160,7 @@ class Range {
 
  private:
   static HostMatrix<T> upper(const TileMatrix<T>& X) {
-    HostMatrix<T> x(X.m(), X.n());
-    X.copy_to(x.data(), x.ld());
+    HostMatrix<T> x = to_host(X);
     for (index_t j = 0; j < x.cols(); ++j)
       for (index_t i = j + 1; i < x.rows(); ++i) x(i, j) = 0;
     return x;
@@ -179,13 +185,6 @@ class Range {
   bool transposed_, unchecked_;
   std::vector<TileMatrix<int>> infos_;
 };
-
-template <class T>
-HostMatrix<T> to_host(const TileMatrix<T>& X) {
-  HostMatrix<T> x(X.m(), X.n());
-  X.copy_to(x.data(), x.ld());
-  return x;
-}
 
 /// Inserts X Y for the first columns y of a square Y.
 template <class T>

@@ -141,7 +141,7 @@ Sizes sizes_of(const HostMatrix<N>& a, const HostMatrix<N>& x, const std::vector
   return {euclidean_norm(A.size(), A.data()), row_norms(A), column_norms(X)};
 }
 
-/// Returns exponents relative to the largest one of a column that is not zero; 0 for zero columns.
+/// Returns exponents relative to the largest exponent of a nonzero column; 0 for zero columns.
 template <class N>
 std::vector<int> relative_exponents(const ScaledColumns<N>& A) {
   const std::vector<double> norms = column_norms(A.a);

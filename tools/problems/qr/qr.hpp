@@ -48,7 +48,7 @@ struct QrProblem {
   void generate_uniform(bool on_workers);
   /// Uniform elements, also outside the band.
   Generator<T> generator() const { return {Pattern::uniform, T(0), shape.cols, seed, shape.rows}; }
-  /// Sets the least `exponent` with which sums of A's elements do not overflow.
+  /// Sets `exponent` to the smallest number that keeps sums of A's elements finite.
   void keep_in_range();
   /// Multiplies R by 2^exponent, in `r`.
   void unscale(QrFactors<T>& factors);
