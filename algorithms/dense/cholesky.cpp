@@ -57,14 +57,15 @@ TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host, bool 
   if (const auto tuned = tuned_tile("cholesky", runtime, {n, n}); tuned && from_host && !complex) return *tuned;
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   if (runtime.gpus() > 0) {
-    constexpr index_t large = 16384, for_several_gpus = 32768, least = 32;
+    constexpr index_t for_several_gpus = 32768, least = 32;
     constexpr double tiles = 24;  // on a GPU
     const GpuRoom room(runtime);
     const bool fits = 2 * whole_bytes<double>(n) <= room.gpus * room.bytes;  // with residues, or of complex elements
     const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
-    const bool squares = (from_host && n >= large) || (room.gpus > 1 && n >= for_several_gpus);
+    // Blocks of few rows travel slowly from and to the host: their columns are short.
+    const bool squares = from_host || (room.gpus > 1 && n >= for_several_gpus);
     if (fits && !squares) return {nb, std::max(n, nb)};
-    const index_t suitable = std::clamp<index_t>(rounded(n / 16), 128, 2048);
+    const index_t suitable = std::clamp<index_t>(rounded(n / 8), 128, std::clamp<index_t>(rounded(n / 16), 1024, 2048));
     const double most = std::sqrt(room.bytes / (tiles * (complex ? sizeof(std::complex<double>) : sizeof(double))));
     const index_t square = most < static_cast<double>(suitable) ? rounded(static_cast<index_t>(most)) : suitable;
     return {std::max(square, least), std::max(square, least)};
