@@ -4,6 +4,8 @@
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
+#include <algorithm>
+
 namespace tesela {
 
 /// Returns a matrix with elements element(i, j). All cores compute its columns.
@@ -17,6 +19,15 @@ HostMatrix<T> filled(Shape shape, const Element& element) {
       for (index_t i = 0; i < shape.rows; ++i) a(i, j) = element(i, j);
   });
   return a;
+}
+
+/// Copies all elements of `from` to `to`, a matrix of the same shape. All cores copy.
+template <class T>
+void copy_elements(const HostMatrix<T>& from, HostMatrix<T>& to) {
+  constexpr index_t block = 1 << 18;  // elements
+  parallel_for(from.size(), block, [&](index_t first, index_t end) {
+    std::copy(from.data() + first, from.data() + end, to.data() + first);
+  });
 }
 
 /// Returns a generated matrix.

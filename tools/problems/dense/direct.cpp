@@ -44,8 +44,8 @@ void DirectProblem<T>::restore() {
   if (x.shape() != b.shape()) x = HostMatrix<T>(b.rows(), b.cols());
   bench::RestoredMatrix<T>::release(work.data());
   if (is_simulated()) return;
-  std::copy_n(a.data(), a.size(), work.data());
-  std::copy_n(b.data(), b.size(), x.data());
+  copy_elements(a, work);
+  copy_elements(b, x);
 }
 
 template <class T>

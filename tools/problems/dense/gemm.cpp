@@ -7,6 +7,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/instantiate.hpp>
+#include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
 
@@ -111,7 +112,7 @@ void GemmProblem<T>::restore(bool in_tiles) {
     g.wait();
     return;
   }
-  if (beta != T(0)) std::copy_n(before.data(), before.size(), c.data());
+  if (beta != T(0)) copy_elements(before, c);
   if (sampled)
     for (const auto& [i, j] : samples(*this)) c(i, j) = poison;
   if (!tiles) return;

@@ -95,7 +95,7 @@ void EigProblem<T>::restore(bench::RestoredMatrix<T>& tiles, const HostMatrix<T>
   if (!resident) {
     bench::RestoredMatrix<T>::release(copy.data());
     if (copy.size() == 0) copy = HostMatrix<T>(n(), n());
-    std::copy_n(original.data(), original.size(), copy.data());
+    copy_elements(original, copy);
     tiles.on_host(*runtime, copy.data(), shape, tile);
   } else if (!generator) {
     tiles.on_devices(
@@ -229,8 +229,8 @@ Solver<EigFound<T>> by_lapack(EigProblem<T>& p) {
   const auto values = std::make_shared<std::vector<real_t<T>>>(static_cast<std::size_t>(p.n()));
   const auto prepare = [&p] {
     bench::RestoredMatrix<T>::release(p.work.data());
-    std::copy_n(p.a.data(), p.a.size(), p.work.data());
-    std::copy_n(p.b.data(), p.b.size(), p.work_b.data());
+    copy_elements(p.a, p.work);
+    copy_elements(p.b, p.work_b);
   };
   const auto run = [&p, values](Graph*) {
     const index_t n = p.n();
@@ -307,8 +307,8 @@ Solver<EigFound<T>> by_cusolver_pair(EigProblem<T>& p) {
   const auto values = std::make_shared<std::vector<T>>(static_cast<std::size_t>(p.n()));
   const auto prepare = [&p, device] {
     if (p.resident) return device->upload(p.a.data(), p.b.data());
-    std::copy_n(p.a.data(), p.a.size(), p.work.data());
-    std::copy_n(p.b.data(), p.b.size(), p.work_b.data());
+    copy_elements(p.a, p.work);
+    copy_elements(p.b, p.work_b);
   };
   const auto run = [&p, device, values](Graph*) {
     if (!p.resident) device->upload(p.work.data(), p.work_b.data());

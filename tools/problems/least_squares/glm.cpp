@@ -11,6 +11,7 @@
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
 
@@ -98,7 +99,7 @@ template <class T>
 void GlmProblem<T>::restore_factor() {
   if (work_factor.shape() != factor.shape()) work_factor = HostMatrix<T>(factor.rows(), factor.cols());
   bench::RestoredMatrix<T>::release(work_factor.data());
-  std::copy_n(factor.data(), factor.size(), work_factor.data());
+  copy_elements(factor, work_factor);
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
+#include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -130,7 +131,7 @@ void OlsProblem<T>::restore() {
   bench::RestoredMatrix<T>::release(work_a.data());
   bench::RestoredMatrix<T>::release(work_b.data());
   if (is_simulated()) return;
-  std::copy_n(a.data(), a.size(), work_a.data());
+  copy_elements(a, work_a);
   for (index_t j = 0; j < rhs && work_b.rows() > 0; ++j) {
     std::copy_n(b.data() + j * b.ld(), b.rows(), &work_b(0, j));
     std::fill_n(&work_b(0, j) + b.rows(), work_b.rows() - b.rows(), T(0));

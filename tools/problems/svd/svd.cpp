@@ -6,6 +6,7 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
 #include <tesela/runtime/instantiate.hpp>
+#include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -90,7 +91,7 @@ Solver<Svd<T>> by_gesdd(SvdProblem<T>& p) {
   const auto prepare = [&p, state, m, n, k, vectors] {
     state->s.resize(static_cast<std::size_t>(k));
     if (p.work.size() == 0) p.work = HostMatrix<T>(m, n);
-    std::copy_n(p.a.data(), p.a.size(), p.work.data());
+    copy_elements(p.a, p.work);
     if (vectors == SvdVectors::none) return;
     const bool all = vectors == SvdVectors::all;
     state->u = HostMatrix<T>::zeros(m, all ? m : k), state->vt = HostMatrix<T>::zeros(all ? n : k, n);
