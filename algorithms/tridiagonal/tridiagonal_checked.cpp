@@ -97,7 +97,7 @@ class Check {
       if (const index_t row = place_not_finite(); row > 0) {
         result.status.info = row;
         result.input_finite = false;
-      } else if (g_.runtime().cpus() > 0) {
+      } else {
         mend(result);
       }
     }
@@ -145,6 +145,29 @@ class Check {
   void mend(CheckedSolve& result) {
     const auto candidate = alike<T>(g_.runtime(), x_, "candidate");
     const TridiagonalResiduals<T> misfits(g_.runtime(), x_, options_.systems, options_.periodic);
+    const bool cores = g_.runtime().cpus() > 0;  // equilibration runs on cores only
+    if (cores) try_other_scaling(result, candidate, misfits);
+    if (!result.status.ok() || done()) return;
+
+    const auto r = alike<T>(g_.runtime(), x_, "r"), y = alike<T>(g_.runtime(), x_, "y");
+    const Tridiagonal<T> rows = misfits_.template scaled<T>(g_, a_);
+    bool equilibrate = false;
+    for (int k = 0, without_progress = 0; k < corrections && without_progress < 2 && !done();
+         ++k, equilibrate = cores && !equilibrate) {
+      verdict_ = measure(x_, misfits_, &r);
+      if (verdict_.open == 0) break;  // the other systems cannot be corrected
+      const real_t<T> before = verdict_.componentwise;
+      copy(x_, candidate);
+      misfits_.correct(g_, rows, r, y, candidate, equilibrate);
+      ++result.attempts;
+      g_.wait();  // a candidate after a breakdown is never better
+      measure(candidate, misfits, nullptr);
+      result.corrected = std::max(result.corrected, copy_better_systems(candidate, misfits));
+      without_progress = verdict_.componentwise <= before / 2 ? 0 : without_progress + 1;
+    }
+  }
+
+  void try_other_scaling(CheckedSolve& result, const TileMatrix<T>& candidate, const TridiagonalResiduals<T>& misfits) {
     copy(b_, candidate);
     TridiagonalOptions other = options_;
     other.equilibrate = !options_.equilibrate;
@@ -162,24 +185,6 @@ class Check {
     } else {
       measure(candidate, misfits, nullptr);
       result.other_scaling = copy_better_systems(candidate, misfits);
-    }
-    if (done()) return;
-
-    const auto r = alike<T>(g_.runtime(), x_, "r"), y = alike<T>(g_.runtime(), x_, "y");
-    const Tridiagonal<T> rows = misfits_.template scaled<T>(g_, a_);
-    bool equilibrate = false;
-    for (int k = 0, without_progress = 0; k < corrections && without_progress < 2 && !done();
-         ++k, equilibrate = !equilibrate) {
-      verdict_ = measure(x_, misfits_, &r);
-      if (verdict_.open == 0) break;  // the other systems cannot be corrected
-      const real_t<T> before = verdict_.componentwise;
-      copy(x_, candidate);
-      misfits_.correct(g_, rows, r, y, candidate, equilibrate);
-      ++result.attempts;
-      g_.wait();  // a candidate after a breakdown is never better
-      measure(candidate, misfits, nullptr);
-      result.corrected = std::max(result.corrected, copy_better_systems(candidate, misfits));
-      without_progress = verdict_.componentwise <= before / 2 ? 0 : without_progress + 1;
     }
   }
 

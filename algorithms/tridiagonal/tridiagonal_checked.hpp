@@ -78,9 +78,9 @@ std::string description(const CheckedSolve& solve);
 /// Method   If the residual of a system exceeds its bounds, or an elimination broke down, all systems are solved again
 ///          with options.equilibrate inverted. Systems that still exceed the bounds are corrected by the solution of A
 ///          Y = B - A X, alternately with and without equilibration. Each system keeps the X with the least
-///          component-wise residual. Measuring costs one pass over A, B and X. Attempts need copies of all three, and
-///          cores; without cores the first X is only measured. The condition needs two solves (tridiagonal_condition),
-///          or none if the diagonals of all systems dominate.
+///          component-wise residual. Measuring costs one pass over A, B and X. Attempts need copies of all three.
+///          Equilibration needs cores; without cores, systems are only corrected without it. The condition needs two
+///          solves (tridiagonal_condition), or none if the diagonals of all systems dominate.
 template <class T>
 CheckedSolve tridiagonal_solve_checked(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                                        const TileMatrix<T>& X, const TridiagonalOptions& options = {});

@@ -47,11 +47,7 @@ void TridiagonalEvaluate<T>::cpu(const Args& args, Out<SystemResidual<T>> whole,
 template <class T>
 void TridiagonalSelectBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<SystemResidual<real_t<T>>> of_x,
                                      In<SystemResidual<real_t<T>>> of_y) {
-  const auto to = system_view<T>(args.systems, x);
-  const auto from = system_view<const T>(args.systems, y);
-  for_each_row(args.systems, x.shape(), [&](index_t e, index_t s) {
-    if (better(of_y(0, s), of_x(0, s))) to(e, s) = from(e, s);
-  });
+  for_each_row(args.systems, x.shape(), select_better_element<T>(args.systems, x, y, of_x, of_y));
 }
 
 template <class T, class L>

@@ -153,6 +153,12 @@ void TridiagonalEvaluate<T>::cuda(CudaContext& context, const Args& args, Out<Sy
   judge<T><<<1, threads, 0, context.stream()>>>(args, whole.cols, whole.data, whole.ld, verdict.data);
 }
 
+template <class T>
+void TridiagonalSelectBetter<T>::cuda(CudaContext& context, const Args& args, InOut<T> x, In<T> y,
+                                      In<SystemResidual<real_t<T>>> of_x, In<SystemResidual<real_t<T>>> of_y) {
+  launch(context, args.systems, x.shape(), on_device(select_better_element<T>(args.systems, x, y, of_x, of_y)));
+}
+
 template <class T, class L>
 void TridiagonalDemote<T, L>::cuda(CudaContext& context, const Args& args, In<T> r, In<SystemResidual<real_t<T>>> whole,
                                    Out<L> y) {
@@ -169,10 +175,11 @@ void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L
                                         system_view<T>(args.systems, x)}));
 }
 
-#define TESELA_INSTANTIATE(T)                                                       \
-  template decltype(TridiagonalConvert<T, T>::cuda) TridiagonalConvert<T, T>::cuda; \
-  template decltype(TridiagonalResidual<T>::cuda) TridiagonalResidual<T>::cuda;     \
-  template decltype(TridiagonalDemote<T, T>::cuda) TridiagonalDemote<T, T>::cuda;   \
+#define TESELA_INSTANTIATE(T)                                                           \
+  template decltype(TridiagonalConvert<T, T>::cuda) TridiagonalConvert<T, T>::cuda;     \
+  template decltype(TridiagonalResidual<T>::cuda) TridiagonalResidual<T>::cuda;         \
+  template decltype(TridiagonalSelectBetter<T>::cuda) TridiagonalSelectBetter<T>::cuda; \
+  template decltype(TridiagonalDemote<T, T>::cuda) TridiagonalDemote<T, T>::cuda;       \
   template decltype(TridiagonalCorrect<T, T>::cuda) TridiagonalCorrect<T, T>::cuda;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -58,7 +58,7 @@ TESELA_BOTH inline void worsen(Verdict<T>& a, const Verdict<T>& b) {
 
 /// Returns whether x with misfit a is better componentwise than x with misfit b.
 template <class T>
-bool better(const SystemResidual<T>& a, const SystemResidual<T>& b) {
+constexpr bool better(const SystemResidual<T>& a, const SystemResidual<T>& b) {
   return a.componentwise < b.componentwise ||
          (b.componentwise != b.componentwise && a.componentwise == a.componentwise);
 }
@@ -134,6 +134,8 @@ struct TridiagonalSelectBetter {
   };
   static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::SystemResidual<real_t<T>>> of_x,
                   In<tridiagonal::SystemResidual<real_t<T>>> of_y);
+  static void cuda(CudaContext& context, const Args& args, InOut<T> x, In<T> y,
+                   In<tridiagonal::SystemResidual<real_t<T>>> of_x, In<tridiagonal::SystemResidual<real_t<T>>> of_y);
 };
 
 /// Computes Y = R in precision L, each system multiplied by its correction.

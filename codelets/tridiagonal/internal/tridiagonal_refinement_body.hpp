@@ -154,7 +154,25 @@ struct CorrectElement {
   }
 };
 
+template <class T>
+struct SelectBetterElement {
+  SystemView<const T> y;
+  const SystemResidual<real_t<T>>*of_y, *of_x;
+  index_t next_y, next_x;
+  SystemView<T> x;
+  TESELA_BOTH void operator()(index_t e, index_t s) const {
+    if (better(of_y[s * next_y], of_x[s * next_x])) x(e, s) = y(e, s);
+  }
+};
+
 // From the kernels' parameters:
+
+template <class T>
+SelectBetterElement<T> select_better_element(SystemsIn in, const Block<T>& x, const Block<const T>& y,
+                                             const Block<const SystemResidual<real_t<T>>>& of_x,
+                                             const Block<const SystemResidual<real_t<T>>>& of_y) {
+  return {system_view<const T>(in, y), of_y.data, of_x.data, of_y.ld, of_x.ld, system_view<T>(in, x)};
+}
 
 template <class T, class L>
 ConvertRow<T, L> convert_row(const SystemsTile& place, const Block<const T>& dl, const Block<const T>& d,

@@ -286,8 +286,8 @@ TEMPLATE_TEST_CASE("checked solves work on a GPU with and without cores", "[trid
   CHECK(checked(runtime, p).good());
   Problem<TestType> columns(3000, 3, Kind::columns);
   const CheckedSolve result = checked(runtime, columns);
-  CHECK_FALSE(result.good());  // equilibration needs a core
-  CHECK(result.attempts == 0);
+  CHECK(result.other_scaling == 0);  // equilibration needs a core
+  CHECK(result.attempts > 0);
 }
 
 namespace {
