@@ -21,14 +21,20 @@ void check_condition(Runtime& runtime, double kappa, index_t m, index_t n) {
   const auto u = orthonormal(m, n, 5), v = orthonormal(n, n, 6);
   std::vector<double> s;
   for (index_t k = 0; k < n; ++k) s.push_back(std::pow(kappa, -static_cast<double>(k) / static_cast<double>(n - 1)));
-  Padded<double> a(m, n);
+  HostMatrix<double> us(m, n), rest(m, n);  // U diag(s) in twice the digits
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i) {
-      long double sum = 0;
-      for (index_t k = 0; k < n; ++k)
-        sum += static_cast<long double>(u(i, k)) * s[static_cast<std::size_t>(k)] * v(j, k);
-      a(i, j) = static_cast<double>(sum);
+      const long double exact = static_cast<long double>(u(i, j)) * s[static_cast<std::size_t>(j)];
+      us(i, j) = static_cast<double>(exact);
+      rest(i, j) = static_cast<double>(exact - us(i, j));
     }
+  const auto vt = filled<double>({n, n}, [&](index_t i, index_t j) { return v(j, i); });
+  PreciseProducts<double> product({m, n}, 1);
+  product.add(1, Op::none, us, vt);
+  product.add(1, Op::none, rest, vt);
+  Padded<double> a(m, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) a(i, j) = product(i, j);
   const auto r = r_of(runtime, a, {311, n});
   const auto found = singular_values(r);
   for (std::size_t k = 0; k < s.size(); ++k) {
@@ -86,9 +92,9 @@ Padded<double> unit_columns(const Padded<T>& r, const Padded<T>& norms) {
   return unit;
 }
 
-/// Checks R for enough rows that a GPU tries A^T A first.
+/// Returns matrices of enough rows that a GPU tries A^T A first.
 template <class T>
-std::vector<Padded<T>> many_rows_r(Runtime& runtime, bool one_tile) {
+std::vector<Padded<T>> many_rows() {
   std::vector<Padded<T>> all;
   for (const auto& [kind, n] : {std::pair{Columns::apart, index_t{12}},
                                 {Columns::close, 12},
@@ -98,11 +104,16 @@ std::vector<Padded<T>> many_rows_r(Runtime& runtime, bool one_tile) {
                                 {Columns::huge, 12},
                                 {Columns::zero, 12},
                                 {Columns::alike, 20},
-                                {Columns::apart, 1}}) {
-    const index_t m = (index_t{1} << 20) + 2 * n + (kind == Columns::close ? 1 : 0);
-    all.push_back(r_of(runtime, columns<T>(kind, m, n), {one_tile ? m : 65536, n}));
-  }
+                                {Columns::apart, 1}})
+    all.push_back(columns<T>(kind, (index_t{1} << 20) + 2 * n + (kind == Columns::close ? 1 : 0), n));
   return all;
+}
+
+template <class T>
+std::vector<Padded<T>> r_of_all(Runtime& runtime, const std::vector<Padded<T>>& all, bool one_tile) {
+  std::vector<Padded<T>> r;
+  for (const Padded<T>& a : all) r.push_back(r_of(runtime, a, {one_tile ? a.m : 65536, a.n}));
+  return r;
 }
 
 struct TemporaryFile {
@@ -118,11 +129,12 @@ WORKERS_TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", FOUR
   for (const index_t n : {1, 5, 16, 17, 31, 32, 33, 100, 193})
     for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300, 1601}) {
       const auto a = Padded<TestType>::random(m, n);
+      const LapackR<TestType> known(a);
       for (const TileShape tile : {TileShape{97, n}, {4096, n}, {500, 7}}) {
         const auto r = r_of(runtime, a, tile);
         CAPTURE(m, n, tile.mb, tile.nb);
         CHECK(gram_error(a, r) <= 40);
-        if (m > 2 * n) CHECK(lapack_error(a, r) <= 200);
+        if (m > 2 * n) CHECK(lapack_error(known, r) <= 200);
         if (m == 0)
           for (index_t j = 0; j < n; ++j)
             for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == TestType(0));
@@ -236,25 +248,27 @@ WORKERS_TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "[sa
 GPU_TEST_CASE("many rows with long columns at unaligned addresses give R on a GPU") {
   for (const index_t n : {7, 16, 24, 32}) {
     const auto a = Padded<double>::random(400'001, n);
+    const LapackR<double> known(a);
     CAPTURE(n);
     for (const index_t mb : {400'001, 131'071}) {
       const auto r = r_of(runtime, a, {mb, n});
       CHECK(gram_error(a, r) <= 40);
-      CHECK(lapack_error(a, r) <= 400);
+      CHECK(lapack_error(known, r) <= 400);
     }
   }
 }
 
 TEMPLATE_TEST_CASE("A^T A is used on a GPU only if it is as accurate", "[gpu]", float, double) {
   test::require_gpu();
+  const std::vector<Padded<TestType>> all = many_rows<TestType>();
   std::vector<Padded<TestType>> expected, found;
   {
     Runtime cores({.gpus = 0});
-    expected = many_rows_r<TestType>(cores, false);
+    expected = r_of_all(cores, all, false);
   }
   {
     Runtime gpu({.cpus = 0});
-    found = many_rows_r<TestType>(gpu, true);
+    found = r_of_all(gpu, all, true);
   }
   // Reflectors give the singular values of scaled columns to rounding at any condition; A^T A would lose half of the
   // digits. So many rows cost cores about 70 eps.
