@@ -1,3 +1,4 @@
+#include "tests/support/precise_products.hpp"
 #include "tests/support/run_kernel.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
@@ -114,16 +115,21 @@ void check(Runtime* runtime, Secular<T> s, const char* what, index_t batch) {
                                 : static_cast<long double>(s.pole(j)) + s.rho * (1 + 8 * eps)));
     long double inner = 0, square = 0;
     for (index_t i = 0; i < s.k; ++i) inner += s.z(i) * s.x(i, j);
-    for (index_t i = 0; i < s.k; ++i)
-      square += std::pow((s.pole(i) - value) * s.x(i, j) + s.rho * s.z(i) * inner, 2.0L);
+    for (index_t i = 0; i < s.k; ++i) {
+      const long double off = (s.pole(i) - value) * s.x(i, j) + s.rho * s.z(i) * inner;
+      square += off * off;
+    }
     residual = std::max(residual, static_cast<double>(std::sqrt(square)));
+  }
+  HostMatrix<double> vectors(s.k, s.k);
+  std::copy(s.vectors.begin(), s.vectors.end(), vectors.data());
+  test::PreciseProducts<double> gram(vectors.shape(), 2);
+  gram.add(1, Op::transpose, vectors, vectors);
+  for (index_t j = 0; j < s.k; ++j)
     for (index_t l = 0; l <= j; ++l) {
-      long double dot = 0;
-      for (index_t i = 0; i < s.k; ++i) dot += s.x(i, j) * s.x(i, l);
-      const double off = std::abs(static_cast<double>(dot) - (l == j ? 1 : 0));
+      const double off = std::abs(gram(l, j) - (l == j ? 1 : 0));
       if (!(off <= orthogonality)) orthogonality = off;
     }
-  }
   const double first = std::abs(static_cast<double>(s.pole(0))), last = std::abs(static_cast<double>(s.pole(s.k - 1))),
                norm = std::max({first, last, static_cast<double>(s.rho)});
   INFO("residual " << residual / norm / eps << " eps, orthogonality " << orthogonality / eps << " eps, iterations "
@@ -163,7 +169,8 @@ void check(Runtime* runtime, Secular<T> s, const char* what, index_t batch) {
   }
 }
 
-/// Tests every kind of poles and weights in batches of several sizes, or of `batch` if given.
+/// Tests every kind of poles and weights in batches of several sizes, or of `batch` if given. With batches of one root,
+/// which are many, only one kind.
 template <class T>
 void check_kinds(Runtime* runtime, std::initializer_list<index_t> sizes, index_t batch = 0,
                  std::initializer_list<T> factors = {T(1), T(0.01), 100 * std::numeric_limits<T>::epsilon()}) {
@@ -184,6 +191,7 @@ void check_kinds(Runtime* runtime, std::initializer_list<index_t> sizes, index_t
     const auto each = [&](index_t usual) { return batch > 0 ? batch : usual; };
     for (const T rho : factors) {
       check<T>(runtime, {even, z, rho}, "even", each(7));
+      if (batch == 1) continue;
       check<T>(runtime, {close, z, rho}, "close", each(64));
       check<T>(runtime, {two, z, rho}, "two clusters", each(1000));
       check<T>(runtime, {even, tiny, rho}, "tiny weights", each(16));
@@ -199,9 +207,9 @@ KERNEL_TEMPLATE_TEST_CASE(
     "roots of the secular equation lie between their poles, and the vectors are orthonormal and give the matrix", "",
     float, double) {
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
-  check_kinds<TestType>(runtime, {1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 65, 150});
-  if (runtime == nullptr) return;
-  check_kinds<TestType>(runtime, {130}, 1, {TestType(1)});  // more tiles than one launch processes
+  check_kinds<TestType>(runtime, {1, 2, 3, 31, 32, 33, 65, 150});
+  if (runtime == nullptr) return check_kinds<TestType>(runtime, {4, 5, 8, 9});  // full vectors, and one more root
+  check_kinds<TestType>(runtime, {130}, 1, {TestType(1)});                      // more tiles than one launch processes
   check_kinds<TestType>(runtime, {400}, 300);
 }
 
