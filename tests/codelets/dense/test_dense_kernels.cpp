@@ -4,6 +4,7 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -96,22 +97,30 @@ void check(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivotin
   for (index_t i = 0; i < m; ++i) rows[static_cast<std::size_t>(i)] = i;
   for (index_t i = 0; i < w; ++i)
     std::swap(rows[static_cast<std::size_t>(row + i)], rows[static_cast<std::size_t>(x.swaps(i, 0))]);
-  double worst = 0;
-  for (index_t j = 0; j < w + others; ++j)
-    for (index_t i = row; i < m; ++i) {
-      const index_t from = rows[static_cast<std::size_t>(i)];
-      auto sum = -wide(j < w ? random(from, j) : random(from, 1000 + j - w));
-      if (j < w && from == row + j && pivoting == Pivoting::none) sum -= wide(T(2) * root_of<T>(w));
-      double size = std::abs(sum);
-      const auto u = [&](index_t k) { return wide(j < w ? x.a(row + k, j) : x.c(row + k, j - w)); };
-      for (index_t k = 0; k < std::min({w, i - row, j < w ? j + 1 : w}); ++k) {
-        sum += wide(x.a(i, k)) * u(k);
-        size = std::max(size, std::abs(u(k)));
-      }
-      if (i - row < w && (j >= w || i - row <= j)) sum += u(i - row);  // the unit diagonal of L
-      if (i - row >= w && j >= w) sum += wide(x.c(i, j - w));
-      worst = !(std::abs(sum) / size <= worst) ? std::abs(sum) / size : worst;
+  using Wide = with_parts<T, double>;
+  const index_t height = m - row, all = w + others;
+  HostMatrix<Wide> given(height, all), l = HostMatrix<Wide>::zeros(height, w), u = HostMatrix<Wide>::zeros(w, all);
+  for (index_t j = 0; j < all; ++j)
+    for (index_t i = 0; i < height; ++i) {
+      const index_t from = rows[static_cast<std::size_t>(row + i)];
+      given(i, j) = wide(j < w ? random(from, j) : random(from, 1000 + j - w));
+      if (j < w && from == row + j && pivoting == Pivoting::none) given(i, j) += wide(T(2) * root_of<T>(w));
+      if (j < w) l(i, j) = i > j ? wide(x.a(row + i, j)) : Wide(i == j ? 1 : 0);
+      if (i < w && (j >= w || i <= j)) u(i, j) = wide(j < w ? x.a(row + i, j) : x.c(row + i, j - w));
     }
+  HostMatrix<Wide> rest = given.clone();
+  blas::gemm(Op::none, Op::none, height, all, w, Wide(1), l.data(), l.ld(), u.data(), u.ld(), Wide(-1), rest.data(),
+             rest.ld());
+  double worst = 0;
+  for (index_t j = 0; j < all; ++j) {
+    double above = 0;  // the largest element of U that has a factor in L
+    for (index_t i = 0; i < height; ++i) {
+      const double size = std::max(std::abs(given(i, j)), above);
+      const double error = std::abs(rest(i, j) + (i >= w && j >= w ? wide(x.c(row + i, j - w)) : Wide(0))) / size;
+      worst = !(error <= worst) ? error : worst;
+      if (i < w) above = std::max(above, std::abs(u(i, j)));
+    }
+  }
   CHECK(worst <= bound);
   double inverse = 0;  // L^H V = I in the diagonal blocks
   for (index_t j = 0; j < w; ++j)
@@ -195,19 +204,24 @@ void check(Runtime* runtime, Op op, index_t n, index_t columns, int span) {
   run_kernel<BlockTrsm<T>>(runtime, {op}, factor, In<T>{{v.data(), height, n, height}},
                            InOut<T>{{x.data(), n, columns, n}},
                            Scratch<T>{{work.data(), inverted_block, columns, inverted_block}});
+  // op(R) X - B, and the sums of the terms' magnitudes.
+  using Wide = with_parts<T, double>;
+  HostMatrix<Wide> upper = HostMatrix<Wide>::zeros(n, n), wide_x(n, columns), rest(n, columns);
+  HostMatrix<double> of_r = HostMatrix<double>::zeros(n, n), of_x(n, columns), sizes(n, columns);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i <= j; ++i) upper(i, j) = wide(r(i, j)), of_r(i, j) = std::abs(upper(i, j));
+  for (index_t e = 0; e < x.size(); ++e) {
+    wide_x.data()[e] = wide(x.data()[e]), of_x.data()[e] = std::abs(wide_x.data()[e]);
+    rest.data()[e] = wide(b.data()[e]), sizes.data()[e] = std::abs(rest.data()[e]);
+  }
+  blas::gemm(op, Op::none, n, columns, n, Wide(1), upper.data(), n, wide_x.data(), n, Wide(-1), rest.data(), n);
+  blas::gemm(op == Op::none ? op : Op::transpose, Op::none, n, columns, n, 1.0, of_r.data(), n, of_x.data(), n, 1.0,
+             sizes.data(), n);
   double worst = 0;
-  for (index_t j = 0; j < columns; ++j)
-    for (index_t i = 0; i < n; ++i) {
-      auto sum = -wide(b(i, j));
-      double size = std::abs(sum);
-      for (index_t k = op == Op::none ? i : 0; k < (op == Op::none ? n : i + 1); ++k) {
-        const auto term = wide(op == Op::none ? r(i, k) : apply_to(op, r(k, i))) * wide(x(k, j));
-        sum += term;
-        size += std::abs(term);
-      }
-      const double error = std::abs(sum) / size;
-      worst = !(error <= worst) ? error : worst;
-    }
+  for (index_t e = 0; e < x.size(); ++e) {
+    const double error = std::abs(rest.data()[e]) / sizes.data()[e];
+    worst = !(error <= worst) ? error : worst;
+  }
   CAPTURE(worst / eps_of<T>);
   CHECK(worst <= 4 * static_cast<double>(n + 8) * eps_of<T>);
 }
