@@ -1,5 +1,4 @@
-#include "tests/support/four_types.hpp"
-#include "tests/support/test.hpp"
+#include "tests/support/matrices.hpp"
 #include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/svd/bidiagonal_svd.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
@@ -44,14 +43,36 @@ void check(const HostMatrix<T>& a, const Svd<T>& found, const SvdOptions& o, con
   CHECK(error.orthogonality_v <= bounds.orthogonality);
 }
 
+/// A matrix and its singular values, by LAPACK unless given.
+template <class T>
+struct Problem {
+  HostMatrix<T> a;
+  std::vector<double> values;
+  Problem(HostMatrix<T> matrix) : a(std::move(matrix)), values(reference_singular_values(a)) {}
+  Problem(HostMatrix<T> matrix, std::vector<double> known) : a(std::move(matrix)), values(std::move(known)) {}
+};
+
+template <class T>
+Problem<T> of_kind(Shape shape, const char* kind, std::uint64_t seed) {
+  return svd_matrix<T>(shape, kind, seed);
+}
+
+/// Returns a problem with values from 1 down to 1 / condition.
+template <class T>
+Problem<T> of_condition(Shape shape, double condition, std::uint64_t seed) {
+  return {svd_matrix<T>(shape, "kappa:" + std::to_string(condition), seed),
+          kernels::spectrum(std::min(shape.rows, shape.cols), condition)};
+}
+
 /// Decomposes a copy, requires that A is only read, and checks the result.
 template <class T>
-void solve_and_check(Runtime& runtime, const HostMatrix<T>& a, const SvdOptions& o) {
+void solve_and_check(Runtime& runtime, const Problem<T>& p, const SvdOptions& o) {
+  const HostMatrix<T>& a = p.a;
   CAPTURE(a.rows(), a.cols(), o.method, o.band, static_cast<int>(o.vectors), o.largest.value_or(-1));
   HostMatrix<T> given = a.clone();
   const Svd<T> found = svd(runtime, MatrixView(given), o);
   CHECK(std::equal(a.data(), a.data() + a.size(), given.data()));
-  check(a, found, o, reference_singular_values(a));
+  check(a, found, o, p.values);
 }
 
 constexpr std::array every_job{SvdVectors::none, SvdVectors::economic, SvdVectors::all};
@@ -59,25 +80,13 @@ constexpr std::array every_job{SvdVectors::none, SvdVectors::economic, SvdVector
 }  // namespace
 
 WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all shapes", "", FOUR_TYPES) {
-  for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
-    for (const auto& [m, n] : std::vector<std::array<index_t, 2>>{{0, 0},
-                                                                  {0, 3},
-                                                                  {3, 0},
-                                                                  {1, 1},
-                                                                  {1, 4},
-                                                                  {4, 1},
-                                                                  {2, 2},
-                                                                  {3, 2},
-                                                                  {2, 3},
-                                                                  {40, 40},
-                                                                  {129, 129},
-                                                                  {200, 37},
-                                                                  {37, 200},
-                                                                  {70, 67},
-                                                                  {150, 149}}) {
-      const HostMatrix<TestType> a = svd_matrix<TestType>({m, n}, "uniform", 3);
-      for (const SvdVectors vectors : every_job) solve_and_check(runtime, a, {.method = method, .vectors = vectors});
-    }
+  const std::vector<Shape> shapes{{0, 0}, {0, 3},   {3, 0},     {1, 1},    {1, 4},    {4, 1},   {2, 2},    {3, 2},
+                                  {2, 3}, {40, 40}, {129, 129}, {200, 37}, {37, 200}, {70, 67}, {150, 149}};
+  for (const Shape shape : shapes) {
+    const Problem<TestType> p = of_kind<TestType>(shape, "uniform", 3);
+    for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
+      for (const SvdVectors vectors : every_job) solve_and_check(runtime, p, {.method = method, .vectors = vectors});
+  }
 }
 
 WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all kinds in two stages", "", FOUR_TYPES) {
@@ -85,28 +94,27 @@ WORKERS_TEMPLATE_TEST_CASE("svd decomposes matrices of all kinds in two stages",
                            "hilbert", "kahan", "zero", "band:1", "band:7", "index"})
     for (const Shape shape : {Shape{90, 90}, {120, 50}, {50, 120}}) {
       CAPTURE(kind);
-      const HostMatrix<TestType> a = svd_matrix<TestType>(shape, kind, 4);
+      const Problem<TestType> p = of_kind<TestType>(shape, kind, 4);
       for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
-        solve_and_check(runtime, a, {.method = method});
+        solve_and_check(runtime, p, {.method = method});
     }
 }
 
 TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]", FOUR_TYPES) {
   require_gpu();
   Runtime& workers = test::runtime();
-  for (const SvdVectors vectors : every_job) {
-    solve_and_check(workers, svd_matrix<TestType>({700, 600}, "uniform", 4), {.vectors = vectors});
-    solve_and_check(workers, svd_matrix<TestType>({530, 1111}, "normal", 5), {.vectors = vectors});
-  }
+  for (const Problem<TestType>& p :
+       {of_kind<TestType>({700, 600}, "uniform", 4), of_kind<TestType>({530, 1111}, "normal", 5)})
+    for (const SvdVectors vectors : every_job) solve_and_check(workers, p, {.vectors = vectors});
   for (const char* kind : {"graded", "kappa:1e12", "rank:20", "zero", "kahan", "band:7"})
-    solve_and_check(workers, svd_matrix<TestType>({600, 600}, kind, 4), {.method = SvdMethod::two_stage});
-  for (const index_t k : {0, 1, 65})
-    solve_and_check(workers, svd_matrix<TestType>({640, 640}, "kappa:100", 4), {.largest = k});
-  solve_and_check(workers, svd_matrix<TestType>({600, 600}, "uniform", 4),
-                  {.method = SvdMethod::two_stage, .band = 100});
-  solve_and_check(workers, svd_matrix<TestType>({2100, 2100}, "uniform", 6), {});
-  HostMatrix<TestType> a = svd_matrix<TestType>({600, 600}, "uniform", 4);
-  const std::vector<double> all = reference_singular_values(a);
+    solve_and_check(workers, of_kind<TestType>({600, 600}, kind, 4), {.method = SvdMethod::two_stage});
+  const Problem<TestType> known = of_condition<TestType>({640, 640}, 100, 4);
+  for (const index_t k : {0, 1, 65}) solve_and_check(workers, known, {.largest = k});
+  Problem<TestType> uniform = of_kind<TestType>({600, 600}, "uniform", 4);
+  solve_and_check(workers, uniform, {.method = SvdMethod::two_stage, .band = 100});
+  solve_and_check(workers, of_condition<TestType>({2100, 2100}, 100, 6), {});
+  HostMatrix<TestType>& a = uniform.a;
+  const std::vector<double>& all = uniform.values;
   const Svd<TestType> part =
       svd(workers, MatrixView(a), {.method = SvdMethod::two_stage, .range = std::pair{all[400], all[100]}});
   REQUIRE(part.status.ok());
@@ -121,11 +129,11 @@ TEMPLATE_TEST_CASE("svd decomposes large matrices with GPUs and cores", "[gpu]",
 
 WORKERS_TEMPLATE_TEST_CASE("svd leaves vectors in tiles on request", "", FOUR_TYPES) {
   using T = TestType;
-  for (const Shape shape : {Shape{0, 3}, {40, 40}, {130, 60}, {60, 130}, {600, 600}, {900, 520}, {520, 700}})
+  for (const Shape shape : {Shape{0, 3}, {40, 40}, {130, 60}, {60, 130}, {600, 600}, {900, 520}, {520, 700}}) {
+    const auto [a, values] = of_condition<T>(shape, 1e3, 3);
     for (const SvdVectors vectors : every_job) {
       if (vectors != SvdVectors::economic && std::min(shape.rows, shape.cols) > 500) continue;
       const SvdOptions options{.method = SvdMethod::two_stage, .vectors = vectors, .in_tiles = true};
-      const HostMatrix<T> a = svd_matrix<T>(shape, "kappa:1e3", 3);
       const TileMatrix<T> A(runtime, shape.rows, shape.cols, {97, 64});
       A.copy_from(a.data(), a.ld());
       Graph g(runtime);
@@ -138,8 +146,9 @@ WORKERS_TEMPLATE_TEST_CASE("svd leaves vectors in tiles on request", "", FOUR_TY
         found.u_tiles->copy_to(found.u->data(), found.u->ld());
         found.v_tiles->copy_to(found.v->data(), found.v->ld());
       }
-      check(a, found, options, reference_singular_values(a));
+      check(a, found, options, values);
     }
+  }
 }
 
 TEMPLATE_TEST_CASE("svd reports a value beyond the largest number with valid vectors on a GPU", "[gpu]", FOUR_TYPES) {
@@ -156,39 +165,40 @@ TEMPLATE_TEST_CASE("svd reports a value beyond the largest number with valid vec
 }
 
 CORES_TEMPLATE_TEST_CASE("svd resolves values that sgesdd and sbdsdc deflate", "", FOUR_TYPES) {
-  const HostMatrix<TestType> a = svd_matrix<TestType>({250, 250}, "kappa:1e5", 1);
+  const Problem<TestType> p = of_kind<TestType>({250, 250}, "kappa:1e5", 1);
   for (const SvdMethod method : {SvdMethod::two_stage, SvdMethod::lapack})
-    solve_and_check(runtime, a, {.method = method});
+    solve_and_check(runtime, p, {.method = method});
 }
 
 WORKERS_TEMPLATE_TEST_CASE("svd accepts half-widths that do not divide the order", "", FOUR_TYPES) {
-  for (const index_t band : {1, 2, 3, 8, 32, 64, 300})
-    for (const index_t n : {100, 201}) {
-      const HostMatrix<TestType> a = svd_matrix<TestType>({n, n}, "uniform", 4);
-      solve_and_check(runtime, a, {.method = SvdMethod::two_stage, .band = band});
-    }
-  solve_and_check(runtime, svd_matrix<TestType>({520, 520}, "normal", 4), {.method = SvdMethod::two_stage});
+  for (const index_t n : {100, 201}) {
+    const Problem<TestType> p = of_kind<TestType>({n, n}, "uniform", 4);
+    for (const index_t band : {1, 2, 3, 8, 32, 64, 300})
+      solve_and_check(runtime, p, {.method = SvdMethod::two_stage, .band = band});
+  }
+  solve_and_check(runtime, of_kind<TestType>({520, 520}, "normal", 4), {.method = SvdMethod::two_stage});
 }
 
 CORES_TEMPLATE_TEST_CASE("svd in two stages is within its bounds for usual bands, every shape and kind", "",
                          FOUR_TYPES) {
-  for (const index_t band : {8, 32, 64})
-    for (const char* const kind :
-         {"uniform", "normal", "index", "graded", "kappa:1e8", "rank:3", "zero", "hilbert", "kahan", "band:5"})
-      for (const Shape shape : {Shape{0, 2}, {1, 1}, {1, 5}, {130, 130}, {200, 70}, {70, 200}, {131, 97}}) {
-        CAPTURE(kind);
-        const HostMatrix<TestType> a = svd_matrix<TestType>(shape, kind, 6);
-        solve_and_check(runtime, a, {.method = SvdMethod::two_stage, .band = band});
-      }
+  for (const char* const kind :
+       {"uniform", "normal", "index", "graded", "kappa:1e8", "rank:3", "zero", "hilbert", "kahan", "band:5"})
+    for (const Shape shape : {Shape{0, 2}, {1, 1}, {1, 5}, {130, 130}, {200, 70}, {70, 200}, {131, 97}}) {
+      CAPTURE(kind);
+      const Problem<TestType> p = of_kind<TestType>(shape, kind, 6);
+      for (const index_t band : {8, 32, 64})
+        solve_and_check(runtime, p, {.method = SvdMethod::two_stage, .band = band});
+    }
 }
 
 WORKERS_TEMPLATE_TEST_CASE("svd finds the largest values and their vectors", "", FOUR_TYPES) {
-  for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
-    for (const Shape shape : {Shape{80, 80}, {90, 60}, {60, 90}})
+  for (const Shape shape : {Shape{80, 80}, {90, 60}, {60, 90}}) {
+    const Problem<TestType> p = of_kind<TestType>(shape, "kappa:100", 4);
+    for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage, SvdMethod::lapack})
       for (const index_t k : {0, 1, 7, 60})
         for (const SvdVectors vectors : {SvdVectors::none, SvdVectors::economic})
-          solve_and_check(runtime, svd_matrix<TestType>(shape, "kappa:100", 4),
-                          {.method = method, .vectors = vectors, .largest = k});
+          solve_and_check(runtime, p, {.method = method, .vectors = vectors, .largest = k});
+  }
 }
 
 CORES_TEMPLATE_TEST_CASE("svd: values do not depend on the vectors", "", FOUR_TYPES) {
@@ -222,7 +232,7 @@ CORES_TEST_CASE("svd decomposes matrices near the ends of the range", "") {
   for (const double scale : {1e300, 1e-300, 1e-308})
     for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::two_stage}) {
       CAPTURE(scale);
-      solve_and_check(runtime, times(svd_matrix<double>({60, 45}, "uniform", 2), scale), {.method = method});
+      solve_and_check<double>(runtime, times(svd_matrix<double>({60, 45}, "uniform", 2), scale), {.method = method});
     }
   // Subnormal elements: the values of small integers times the smallest number.
   const double least = std::numeric_limits<double>::denorm_min();
@@ -300,9 +310,8 @@ WORKERS_TEST_CASE("svd reads tiles of any shape and memory with a leading dimens
   const TileMatrix<double> A(runtime, m, n, {17, 8});
   A.copy_from(a.data(), a.ld());
   check(a, svd(g, A, options), options, reference);
-  const double poison = std::numeric_limits<double>::quiet_NaN();
   HostMatrix<double> padded =
-      filled<double>({m + 3, n}, [&](index_t i, index_t j) { return i < m ? a(i, j) : poison; });
+      filled<double>({m + 3, n}, [&](index_t i, index_t j) { return i < m ? a(i, j) : not_a_number; });
   check(a, svd(runtime, MatrixView<double>(padded.data(), {m, n}, m + 3), options), options, reference);
 }
 
@@ -350,7 +359,6 @@ WORKERS_TEMPLATE_TEST_CASE("svd finds the values in a range and their vectors", 
       CHECK(error.residual * (part.values.front() / part.norm) <= bounds.value);  // relative to the whole norm
       CHECK(error.orthogonality_u <= bounds.orthogonality);
       CHECK(error.orthogonality_v <= bounds.orthogonality);
-      const double infinity = std::numeric_limits<double>::infinity();
       CHECK(svd(runtime, MatrixView(a), {.method = method, .range = std::pair{0.0, infinity}}).values == all.values);
       const Svd<T> none = svd(runtime, MatrixView(a), {.method = method, .range = std::pair{2 * all.norm, infinity}});
       CHECK((none.values.empty() && none.u->shape() == Shape{shape.rows, 0}));
