@@ -57,12 +57,12 @@ HostMatrix<with_parts<T, double>> wide(const HostMatrix<T>& a) {
   return filled<Wide>(a.shape(), [&](index_t i, index_t j) { return converted<Wide>(a(i, j)); });
 }
 
-/// Returns ||A||_F.
+/// Returns ||A||_F. Squares are long double, whose range holds the square of any double.
 template <class T>
 double norm(const HostMatrix<T>& a) {
-  double sum = 0;
-  for (index_t k = 0; k < a.size(); ++k) sum = std::hypot(sum, static_cast<double>(std::abs(a.data()[k])));
-  return sum;
+  long double sum = 0;
+  for (index_t k = 0; k < a.size(); ++k) sum += std::norm(with_parts<T, long double>(a.data()[k]));
+  return static_cast<double>(std::sqrt(sum));
 }
 
 template <class T>
@@ -74,7 +74,10 @@ HostMatrix<T> minus(const HostMatrix<T>& a, const HostMatrix<T>& b) {
 /// Returns ||A - B||_F.
 template <class T>
 double distance(const HostMatrix<T>& a, const HostMatrix<T>& b) {
-  return norm(minus(a, b));
+  REQUIRE(a.shape() == b.shape());
+  long double sum = 0;
+  for (index_t k = 0; k < a.size(); ++k) sum += std::norm(with_parts<T, long double>(a.data()[k] - b.data()[k]));
+  return static_cast<double>(std::sqrt(sum));
 }
 
 /// Returns A^H.
