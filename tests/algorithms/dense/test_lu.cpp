@@ -162,7 +162,7 @@ void check_subnormal(Runtime& runtime, bool solves) {
         for (index_t i = 0; i < n; ++i) b(i, 0) = b(i, 1) = a(i, i);
         const Answer<T> answer = solve(runtime, a, b, 33, pivoting);
         CHECK(answer.zero == 0);
-        for (index_t e = 0; e < a.size(); ++e) REQUIRE(answer.factors.data()[e] == a.data()[e]);
+        REQUIRE(std::equal(a.data(), a.data() + a.size(), answer.factors.data()));
         for (index_t e = 0; solves && e < b.size(); ++e) REQUIRE(answer.x.data()[e] == 1);
       }
 }
