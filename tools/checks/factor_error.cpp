@@ -1,5 +1,6 @@
 #include "tools/checks/factor_error.hpp"
 
+#include "tools/checks/qr_error_sums.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/normal_residual.hpp>
 #include <tesela/runtime/instantiate.hpp>
@@ -97,7 +98,8 @@ double backward(const HostMatrix<T>& a, int exponent, std::span<const index_t> r
   for (index_t j = 0; j < vectors; ++j)
     for (index_t i = 0; i < n; ++i) x(i, j) = random(i, j) < 0 ? -1 : 1;
   double squares = 0, apart = 0;
-  const auto element = [&](index_t i, index_t j) { return times_power_of_two(Wide(a(i, j)), -exponent); };
+  const qr_errors::Scaling scaled(exponent);
+  const auto element = [&](index_t i, index_t j) { return scaled(Wide(a(i, j))); };
   const HostMatrix<Wide> ax = product(Op::none, n, element, x, &squares), fx = multiply(x);
   for (index_t j = 0; j < vectors; ++j)
     for (index_t i = 0; i < n; ++i) {
@@ -144,9 +146,8 @@ FactorError lu_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::
       factor);
   if (most > 0) error.growth = u / most;
   error.backward = backward(a, exponent, rows, [&](const HostMatrix<Wide>& x) {
-    const auto upper = [&](index_t i, index_t j) {
-      return i <= j ? times_power_of_two(Wide(factors(i, j)), -exponent) : Wide(0);
-    };
+    const qr_errors::Scaling scaled(exponent);
+    const auto upper = [&](index_t i, index_t j) { return i <= j ? scaled(Wide(factors(i, j))) : Wide(0); };
     const auto lower = [&](index_t i, index_t j) { return i > j ? Wide(factors(i, j)) : i == j ? Wide(1) : Wide(0); };
     return product(Op::none, n, lower, product(Op::none, n, upper, x));
   });
@@ -158,16 +159,15 @@ FactorError cholesky_error(const HostMatrix<T>& a, const HostMatrix<T>& factors)
   using Wide = with_parts<T, double>;
   const index_t n = a.rows();
   const int exponent = exponent_of(largest(a)) & ~1;  // R has half of it
-  const auto r = [&](index_t i, index_t j) {
-    return i <= j ? times_power_of_two(Wide(factors(i, j)), -exponent / 2) : Wide(0);
-  };
+  const qr_errors::Scaling scaled(exponent / 2);
+  const auto r = [&](index_t i, index_t j) { return i <= j ? scaled(Wide(factors(i, j))) : Wide(0); };
   return {backward(a, exponent, {},
                    [&](const HostMatrix<Wide>& x) { return product(adjoint<T>, n, r, product(Op::none, n, r, x)); })};
 }
 
 template <class T>
 double solution_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x) {
-  const blas::Threads threads(blas::all_cores());
+  const blas::Threads threads(blas::threads_for(a.rows()));
   kernels::NormalResidual<T> sums(x);
   sums.add(a.rows(), a.data(), a.ld(), b.data(), b.ld());
   return sums.result().equation_error;
