@@ -28,8 +28,11 @@ double whole_bytes(index_t n) {
   return static_cast<double>(sizeof(T)) * static_cast<double>(n) * static_cast<double>(n);
 }
 
+/// Least order that steps update in groups, on one GPU.
+constexpr index_t for_groups = 12288;
+
 StepGroups cholesky_groups(const WorkerCounts& workers, index_t n, index_t nb, std::size_t element) {
-  return nb % 256 == 0 ? group_steps(workers, n, nb, 12288, element, 1, moduli_for(element)) : StepGroups{};
+  return nb % 256 == 0 ? group_steps(workers, n, nb, for_groups, element, 1, moduli_for(element)) : StepGroups{};
 }
 
 /// Steps whose square tiles may have residues at the same time.
@@ -57,13 +60,13 @@ TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host, bool 
   if (const auto tuned = tuned_tile("cholesky", runtime, {n, n}); tuned && from_host && !complex) return *tuned;
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   if (runtime.gpus() > 0) {
-    constexpr index_t for_several_gpus = 32768, least = 32;
+    constexpr index_t small = 2048, for_several_gpus = 32768, least = 32;
     constexpr double tiles = 24;  // on a GPU
     const GpuRoom room(runtime);
     const bool fits = 2 * whole_bytes<double>(n) <= room.gpus * room.bytes;  // with residues, or of complex elements
     const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
-    // Blocks of few rows travel slowly from and to the host: their columns are short.
-    const bool squares = from_host || (room.gpus > 1 && n >= for_several_gpus);
+    // Wide tiles are better for groups of steps on one GPU. From and to the host their short columns travel slowly.
+    const bool squares = n >= small && (from_host || n < for_groups || (room.gpus > 1 && n >= for_several_gpus));
     if (fits && !squares) return {nb, std::max(n, nb)};
     const index_t suitable = std::clamp<index_t>(rounded(n / 8), 128, std::clamp<index_t>(rounded(n / 16), 1024, 2048));
     const double most = std::sqrt(room.bytes / (tiles * (complex ? sizeof(std::complex<double>) : sizeof(double))));
