@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
+#include <tesela/algorithms/eigen/internal/real_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
@@ -8,9 +9,7 @@
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
-#include <vector>
 
 namespace tesela {
 
@@ -45,13 +44,11 @@ class TwoStage {
   Runtime& runtime() const { return runtime_; }
 
   TridiagonalEigResult<real_t<T>> eigenvalues() {
-    wait();
-    return tridiagonal_eigenvalues<real_t<T>>(runtime_, d_, e_, {.gpu = gpu_});
+    return tridiagonal_eigenvalues<real_t<T>>(runtime_, tridiagonal().d, tridiagonal().e, {.gpu = gpu_});
   }
   /// Computes T's eigenvectors Y and inserts X = Q1 Q2 Y.
   TridiagonalEigResult<real_t<T>> eigenvectors(Graph& g, const TileMatrix<T>& X, IndexRange range) {
-    wait();
-    auto found = of_tridiagonal(g, X, {.range = range, .gpu = gpu_});
+    auto found = tridiagonal().eigenvectors(g, X, {.range = range, .gpu = gpu_});
     if (!found.status.ok()) return found;
     to_tridiagonal_->apply(g, Op::none, X);
     if (to_band_) to_band_->apply(g, Op::none, X);
@@ -70,38 +67,10 @@ class TwoStage {
                                      band.tiles()(0, j / window));
     }
   }
-  void wait() {
-    if (!d_.empty()) return;
-    if constexpr (is_complex<T>) {
-      for (const T x : to_tridiagonal_->diagonal()) d_.push_back(x.real());
-      phases_.assign(d_.empty() ? 0 : 1, T(1));
-      for (const T x : to_tridiagonal_->off_diagonal()) {
-        e_.push_back(std::abs(x));
-        phases_.push_back(e_.back() > 0 ? phases_.back() * (x / e_.back()) : phases_.back());
-        phases_.back() /= std::abs(phases_.back());
-      }
-    } else {
-      d_ = to_tridiagonal_->diagonal();
-      e_ = to_tridiagonal_->off_diagonal();
-    }
-  }
-  /// Computes T's eigenvectors.
-  TridiagonalEigResult<real_t<T>> of_tridiagonal(Graph& g, const TileMatrix<T>& X,
-                                                 const TridiagonalEigOptions& options) const {
-    if constexpr (is_complex<T>) {
-      const TileMatrix<real_t<T>> Y(runtime_, X.m(), X.n(), X.tile_shape(), "Y");
-      auto found = tridiagonal_eig<real_t<T>>(runtime_, d_, e_, Y, options);
-      if (!found.status.ok() || n_ == 0) return found;
-      TileMatrix<T> phases(runtime_, n_, 1, {n_, 1}, "phases");
-      phases.copy_from(phases_.data(), n_);
-      for (index_t j = 0; j < X.nt(); ++j)
-        for (index_t i = 0; i < X.mt(); ++i)
-          g.insert<kernels::PhaseRows<T>>(on_gpu_number(static_cast<std::size_t>(j)), {i * X.tile_shape().mb},
-                                          phases(0, 0), Y(i, j), X(i, j));
-      return found;
-    } else {
-      return tridiagonal_eig<T>(runtime_, d_, e_, X, options);
-    }
+  /// Waits for T.
+  const detail::RealTridiagonal<T>& tridiagonal() {
+    if (tridiagonal_.d.empty()) tridiagonal_ = {to_tridiagonal_->diagonal(), to_tridiagonal_->off_diagonal()};
+    return tridiagonal_;
   }
 
   index_t n_, half_width_ = 0;
@@ -109,8 +78,7 @@ class TwoStage {
   int gpu_;
   std::optional<BandReduction<T>> to_band_;
   std::optional<BulgeChase<T>> to_tridiagonal_;
-  std::vector<real_t<T>> d_, e_;
-  std::vector<T> phases_;  // D, of complex numbers
+  detail::RealTridiagonal<T> tridiagonal_;
 };
 
 }  // namespace tesela
