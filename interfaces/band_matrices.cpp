@@ -72,10 +72,10 @@ nb::object solve_factored_band(const ArrayLike& ab_given, const ArrayLike& b_giv
 
 /// Returns eigenvalues, and eigenvectors or None, of a band in lower form.
 nb::tuple eig_band(const ArrayLike& ab_given, Flag vectors, const std::string& select, const ByValue& select_range) {
-  const Argument ab("a_band", ab_given);
+  const Argument ab("a_band", ab_given, Numbers::complex_too);
   const Values values = select == "v" ? values_of(select_range, "select_range") : Values();
   const BandEigOptions options{vectors, selected_positions(select, select_range, ab.cols()), values.low, values.high};
-  return in_precision({&ab}, [&]<class T>(T) {
+  return in_number_type({&ab}, [&]<class T>(T) {
     const HostMatrix<T> band = Columns<T>::on_host(ab).copy();
     BandEigResult<T> found =
         with_workers([&](const c::Session& session) { return band_eig<T>(session, band, options); });

@@ -178,7 +178,7 @@ def selection(select: Any, select_range: Any) -> str:
 def eig_banded(a_band: ArrayLike, lower: bool = False, eigvals_only: bool = False, overwrite_a_band: bool = False,
                select: str = "a", select_range: tuple[float, float] | None = None, max_ev: int = 0,
                check_finite: bool = True) -> Any:
-    """Compute eigenvalues of a symmetric band matrix, ascending, and eigenvectors.
+    """Compute eigenvalues of a symmetric or Hermitian band matrix, ascending, and eigenvectors.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def eig_banded(a_band: ArrayLike, lower: bool = False, eigvals_only: bool = Fals
     >>> np.round(tesela.eig_banded(np.array([[2., 2.], [1., 0.]]), lower=True, eigvals_only=True), 12)
     array([1., 3.])
     """
-    band = real(a_band, "a_band")
+    band = numbers(a_band, "a_band")
     if band.ndim > 2:
         return each(lambda x: eig_banded(x, lower, eigvals_only, False, select, select_range), (2,), band)
     kind = selection(select, select_range)
@@ -210,7 +210,7 @@ def eig_banded(a_band: ArrayLike, lower: bool = False, eigvals_only: bool = Fals
     rows, n = upper.shape
     form = np.zeros_like(upper)
     for k in range(min(rows, n)):
-        form[k, : n - k] = upper[rows - 1 - k, k:]
+        form[k, : n - k] = upper[rows - 1 - k, k:].conj()
     w, v = _tesela._eig_band(form, not eigvals_only, kind, select_range)
     return w if eigvals_only else (w, v)
 

@@ -345,6 +345,16 @@ def test_band_matrices(dtype, lower, n, kd):
     read = ~np.isnan(ab)
     close(factor[read], scipy.linalg.cholesky_banded(np.where(read, ab, 0), lower=lower)[read], dtype)
     close(tesela.cho_solve_banded((factor, lower), b), expected, dtype)
+    w, v = tesela.eig_banded(ab, lower=lower)
+    close(w, np.linalg.eigvalsh(a.astype(np.complex128)).astype(w.dtype), w.dtype)
+    close((v * w) @ v.conj().T, a, dtype)
+    close(v.conj().T @ v, np.eye(n), dtype)
+    largest = v[abs(v).argmax(axis=0), np.arange(n)]
+    assert (largest.real > 0).all() and abs(largest.imag).max() <= 10 * np.finfo(dtype).eps
+    few = tesela.eig_banded(ab, lower, select="i", select_range=(n // 2, n // 2))
+    close(a @ few[1], few[1] * few[0], dtype)
+    below = tesela.eigvals_banded(ab, lower, select="v", select_range=(-np.inf, (w[0] + w[-1]) / 2))
+    assert len(below) == (w <= (w[0] + w[-1]) / 2).sum()
     a = np.tril(a) + 1j * np.triu(a, 1) + 2 * np.eye(n)
     a = a.astype(dtype)
     room = np.zeros((2 * kd + 1, n), dtype)
@@ -354,8 +364,17 @@ def test_band_matrices(dtype, lower, n, kd):
     close(tesela.solve(a, b, assume_a="banded"), np.linalg.solve(a, b), dtype)
 
 
+def test_a_band_matrix_that_is_empty_or_not_hermitian_is_refused():
+    with pytest.raises(ValueError, match="imaginary part"):
+        tesela.eig_banded(np.array([[1, 2], [1j, 1j]]))
+    with pytest.raises(ValueError, match="a row"):
+        tesela.eig_banded(np.zeros((0, 3)))
+    with pytest.raises(np.linalg.LinAlgError, match=r"a_band\[0, 1\] is not finite"):
+        tesela.eig_banded(np.array([[0, complex(0, np.nan)], [1, 1]]))
+
+
 def test_functions_of_real_numbers_say_so():
-    for call in (lambda a: tesela.solve(a, np.ones(2), transposed=True), lambda a: tesela.eig_banded(a)):
+    for call in (lambda a: tesela.solve(a, np.ones(2), transposed=True), lambda a: tesela.nnls(a, np.ones(2))):
         with pytest.raises(TypeError, match="complex"):
             call(np.eye(2, dtype=complex))
 
