@@ -1,5 +1,6 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -36,7 +37,7 @@ void parallel_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& 
   if (B.m() == 0 || B.n() == 0) return;
   const index_t n = B.m(), rows = parallel_work(n);
   const bool measured = options.variant == ParallelReduction::rd || options.variant == ParallelReduction::cr_rd;
-  const double bound = measured ? 64 * static_cast<double>(std::numeric_limits<T>::epsilon()) : 0;
+  const double bound = measured ? 64 * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()) : 0;
   std::vector<Tile<T>> bands;
   for (index_t j = 0; j < B.nt(); ++j) {
     index_t which = 0;
@@ -53,9 +54,9 @@ void parallel_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& 
   }
 }
 
-template void parallel_reduction(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                                 const ParallelReductionOptions&);
-template void parallel_reduction(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                 const ParallelReductionOptions&);
+#define TESELA_INSTANTIATE(T)                                                           \
+  template void parallel_reduction(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
+                                   const ParallelReductionOptions&);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -24,11 +24,11 @@ struct ParallelReductionOptions {
 ///         there is not finite; with rd and cr_rd n + n s if the backward error ||A x - b|| / (||A|| ||x|| + ||b||) of
 ///         system s, with rows scaled to one size, exceeds 64 roundings. X of that system is undefined then.
 /// Throws  ArgumentError, with nothing inserted, if shapes do not conform or options.cut < 1.
-/// Method  A GPU solves each system with one thread block, a core one system after another. Parallel cyclic reduction
-///         (Hockney and Jesshope) needs O(n log n) work in log2(n) steps; recursive doubling (Stone) is a scan of as
-///         many steps; the hybrids first reduce to `cut` rows with O(n) work (Y. Zhang, J. Cohen, J. D. Owens, Fast
-///         Tridiagonal Solvers on the GPU, PPoPP 2010). A GPU keeps up to 614 rows (single precision: 1228) in shared
-///         memory, longer systems in global memory. Recursive doubling multiplies steps of leading minors,
+/// Method  A GPU solves each real system with one thread block, a core one system after another. Parallel cyclic
+///         reduction (Hockney and Jesshope) needs O(n log n) work in log2(n) steps; recursive doubling (Stone) is a
+///         scan of as many steps; the hybrids first reduce to `cut` rows with O(n) work (Y. Zhang, J. Cohen, J. D.
+///         Owens, Fast Tridiagonal Solvers on the GPU, PPoPP 2010). A GPU keeps up to 614 rows (single precision: 1228)
+///         in shared memory, longer systems in global memory. Recursive doubling multiplies steps of leading minors,
 ///         whose ratios are the pivots. If A is not dominant, these products lose digits. Therefore rd and cr_rd
 ///         measure the backward error, and above 8 roundings correct X by the solution of A y = b - A x, up to four
 ///         times.

@@ -105,14 +105,8 @@ void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>
   if (options.method == Method::automatic) return tridiagonal_solve(g, A, B, options.systems);
   if (options.method == Method::thomas) return thomas(g, A, B);
   if (options.method == Method::lapack) return gtsv(g, A, B);
-  const auto how = parallel(options.method);
-  if (!how) return cyclic_reduction(g, A, B, {variant(options.method), options.cut});
-  if constexpr (is_complex<T>)
-    throw ArgumentError(
-        "tridiagonal_solve_by", "options.method",
-        std::string(name_of(tridiagonal_methods(), options.method)) + " has no complex numbers: use auto or cr");
-  else
-    parallel_reduction(g, A, B, {*how, options.cut});
+  if (const auto how = parallel(options.method)) return parallel_reduction(g, A, B, {*how, options.cut});
+  cyclic_reduction(g, A, B, {variant(options.method), options.cut});
 }
 
 TridiagonalPlan plan_tridiagonal(const Runtime& runtime, const TridiagonalMethodOptions& options, index_t n,

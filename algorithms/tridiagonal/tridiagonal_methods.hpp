@@ -38,7 +38,7 @@ struct TridiagonalMethodOptions {
 
 /// Inserts the solution B = A^-1 B by the chosen method. Inserts nothing for a matrix without equations or right-hand
 /// sides. Throws ArgumentError, with nothing inserted, for options.systems that only automatic supports, and as the
-/// method does, and for complex numbers and a variant of parallel_reduction.
+/// method does.
 template <class T>
 void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                           const TridiagonalMethodOptions& options);

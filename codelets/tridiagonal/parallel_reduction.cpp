@@ -1,5 +1,6 @@
 #include <tesela/codelets/tridiagonal/internal/parallel_reduction_body.hpp>
 #include <tesela/codelets/tridiagonal/parallel_reduction.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -25,7 +26,7 @@ void ReduceSystems<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<
   *info.data = parallel::failure_status(failure, b.rows);
 }
 
-template struct ReduceSystems<float>;
-template struct ReduceSystems<double>;
+#define TESELA_INSTANTIATE(T) template struct ReduceSystems<T>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/codelet.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 namespace tesela::kernels {
 
@@ -25,6 +26,7 @@ template <class T>
 struct ReduceSystems {
   static constexpr auto name = "reduce_systems";
   static constexpr std::uint32_t color = 0x937860;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     ParallelReduction how = ParallelReduction::pcr;
     index_t cut = 256;  ///< rows at which cyclic reduction stops

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/support/test.hpp"
+#include "tests/support/padded.hpp"
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -16,7 +16,6 @@ namespace tesela::test {
 template <class T>
 struct OneTridiagonal {
   static constexpr index_t padding = 3;
-  static constexpr T nan = std::numeric_limits<T>::quiet_NaN();
   index_t n, r, ldb = n + padding;
   std::vector<T> dl, d, du, b;
 
@@ -24,13 +23,14 @@ struct OneTridiagonal {
   OneTridiagonal(index_t rows, index_t columns, std::uint64_t seed) : n(rows), r(columns) {
     const Generator<T> uniform{Pattern::uniform, 0, 0, seed};
     const auto size = static_cast<std::size_t>(n);
-    dl.assign(size, nan), d.assign(size, nan), du.assign(size, nan);
-    b.assign(static_cast<std::size_t>(ldb * r), nan);
+    for (auto* band : {&dl, &d, &du}) band->assign(size, nan_of<T>);
+    b.assign(static_cast<std::size_t>(ldb * r), nan_of<T>);
     for (index_t i = 0; i < n; ++i) {
       const auto e = static_cast<std::size_t>(i);
       if (i > 0) dl[e] = uniform(i, 0);
       if (i + 1 < n) du[e] = uniform(i, 1);
-      d[e] = (uniform(i, 2) < 0 ? T(-1) : T(1)) * (T(2.25) + uniform(i, 3) / 8);
+      const real_t<T> sign = real_part(uniform(i, 2)) < 0 ? -1 : 1, eighth = real_t<T>(1) / 8;
+      d[e] = sign * number<T>(1, 1) * (T(2.25) + uniform(i, 3) * eighth);
       for (index_t j = 0; j < r; ++j) b[static_cast<std::size_t>(i + j * ldb)] = uniform(i, 4 + j);
     }
   }
@@ -83,7 +83,7 @@ double difference(const OneTridiagonal<T>& problem, const std::vector<T>& x, con
   for (index_t j = 0; j < problem.r; ++j)
     for (index_t i = 0; i < problem.n; ++i) {
       const auto e = static_cast<std::size_t>(i + j * problem.ldb);
-      const double error = std::abs(static_cast<double>(x[e]) - static_cast<double>(y[e]));
+      const double error = std::abs(with_parts<T, double>(x[e]) - with_parts<T, double>(y[e]));
       if (!(error <= largest) && !std::isnan(largest)) largest = error;
     }
   return largest;
@@ -106,7 +106,7 @@ std::vector<T> solution(Runtime& runtime, const OneTridiagonal<T>& problem, inde
   CHECK(same_bits(problem.du, before.du));
   for (index_t j = 0; j < problem.r; ++j)
     for (index_t i = problem.n; i < problem.ldb; ++i)
-      CHECK(std::isnan(x[static_cast<std::size_t>(i + j * problem.ldb)]));
+      CHECK(std::isnan(real_part(x[static_cast<std::size_t>(i + j * problem.ldb)])));
   return x;
 }
 

@@ -17,6 +17,8 @@ constexpr index_t phases = 1024;
 
 template <class T, class Team, class Note>
 class System {
+  using Real = real_t<T>;
+
  public:
   TESELA_BOTH System(Team team, const Rows<const T>& rows, T* work, Note note)
       : team_(team), rows_(rows), work_(work), note_(note) {}
@@ -32,17 +34,18 @@ class System {
   /// x by the solution of A y = b - A x, and records a backward error above the bound.
   TESELA_BOTH void solve_by_doubling(const typename ReduceSystems<T>::Args& args, T* b) {
     constexpr int most_corrections = 4;
-    const T bound = static_cast<T>(args.bound);
+    const Real bound = static_cast<Real>(args.bound);
     T *const x = work_, *const r = work_ + n(), *const rest = work_ + 2 * n();
+    Real* const sizes = reinterpret_cast<Real*>(rest);
     const T* const first = solve(args, rows_, rest);
     each(n(), [=](index_t i) { x[i] = first[i]; });
     require_finite(x);
-    Errors errors = residual(x, r, rest);
+    Errors errors = residual(x, r, sizes);
     for (int k = 0; k < most_corrections && finite(errors.backward); ++k) {
       if (errors.backward <= bound / 8 && errors.row <= 2 * bound) break;
       const T* const y = solve(args, {rows_.dl, rows_.d, rows_.du, r, 0, 1, n()}, rest);
       each(n(), [=](index_t i) { x[i] += y[i]; });
-      errors = residual(x, r, rest);
+      errors = residual(x, r, sizes);
     }
     if (team_.rank() == 0 && !(errors.backward <= bound)) note_(phase_, n() - 1);
     each(n(), [=](index_t i) { b[i] = x[i]; });
@@ -185,14 +188,15 @@ class System {
   /// Errors ||D r|| / (||D A|| ||x|| + ||D b||), D: powers of two that bring rows to one size; and the largest
   /// |r(i)| / (|A| |x| + |b|)(i).
   struct Errors {
-    T backward, row;
+    Real backward, row;
   };
 
   /// Sets r = b - A x and returns its errors. v: 5 n numbers.
-  TESELA_BOTH Errors residual(const T* x, T* r, T* v) {
+  TESELA_BOTH Errors residual(const T* x, T* r, Real* v) {
     each(n(), [&](index_t i) {
       const Equation<T> e = rows_(i);
-      const T before = i > 0 ? x[i - 1] : T(0), behind = i + 1 < n() ? x[i + 1] : T(0), scale = row_scale(e);
+      const T before = i > 0 ? x[i - 1] : T(0), behind = i + 1 < n() ? x[i + 1] : T(0);
+      const Real scale = row_scale(e);
       const T below = e.dl * scale * before, own = e.d * scale * x[i], above = e.du * scale * behind;
       const T rest = e.b * scale - below - own - above;
       r[i] = rest / scale;
@@ -212,7 +216,7 @@ class System {
     team_.sync();  // before v is overwritten
     return errors;
   }
-  TESELA_BOTH static T over(T error, T size) { return error == 0 && finite(size) ? T(0) : error / size; }
+  TESELA_BOTH static Real over(Real error, Real size) { return error == 0 && finite(size) ? Real(0) : error / size; }
 
   Team team_;
   Rows<const T> rows_;

@@ -11,16 +11,16 @@
 namespace tesela::kernels::parallel {
 
 template <class T>
-TESELA_BOTH T size_of(T x) {
+TESELA_BOTH real_t<T> size_of(T x) {
   return tridiagonal::magnitude(x);
 }
 template <class T>
 TESELA_BOTH bool finite(T x) {
-  return x - x == 0;
+  return x - x == T(0);
 }
 template <class T>
 TESELA_BOTH bool usable(T d) {
-  return d != 0 && finite(d);
+  return d != T(0) && finite(d);
 }
 /// Returns the larger number, or NaN if one is NaN.
 template <class T>
@@ -35,13 +35,13 @@ struct Equation {
 
 /// Returns a power of two that brings the sum of the coefficients' sizes into [2, 4).
 template <class T>
-TESELA_BOTH T row_scale(const Equation<T>& e) {
-  const T size = size_of(e.d) + size_of(e.dl) + size_of(e.du);
-  return size == 0 ? T(1) : tridiagonal::over_power(size);
+TESELA_BOTH real_t<T> row_scale(const Equation<T>& e) {
+  const real_t<T> size = size_of(e.d) + size_of(e.dl) + size_of(e.du);
+  return size == 0 ? real_t<T>(1) : tridiagonal::over_power(size);
 }
 template <class T>
 TESELA_BOTH Equation<T> scaled(const Equation<T>& e) {
-  const T scale = row_scale(e);
+  const real_t<T> scale = row_scale(e);
   return {e.dl * scale, e.d * scale, e.du * scale, e.b * scale};
 }
 

@@ -16,6 +16,8 @@ namespace tesela::kernels::parallel {
 /// products grows if A is dominant.
 template <class T, class Team>
 class RecursiveDoubling {
+  using Real = real_t<T>;
+
  public:
   /// work: 8 numbers per row.
   TESELA_BOTH RecursiveDoubling(Team team, const Rows<const T>& rows, T* work)
@@ -70,8 +72,8 @@ class RecursiveDoubling {
           entries[0] = a[0] * b[0] + a[1] * b[2], entries[1] = a[0] * b[1] + a[1] * b[3];
           entries[2] = a[2] * b[0] + a[3] * b[2], entries[3] = a[2] * b[1] + a[3] * b[3];
         }
-        const T size = size_of(entries[0]) + size_of(entries[1]) + size_of(entries[2]) + size_of(entries[3]);
-        const T scale = tridiagonal::over_power(size);
+        const Real size = size_of(entries[0]) + size_of(entries[1]) + size_of(entries[2]) + size_of(entries[3]);
+        const Real scale = tridiagonal::over_power(size);
         for (int i = 0; i < 4; ++i) c[4 * k + i] = entries[i] * scale;
       });
       T* const old = from;
@@ -84,7 +86,7 @@ class RecursiveDoubling {
   /// takes a core a hundred cycles.
   template <class Neighbour>
   TESELA_BOTH void scan(T*& from, T*& to, Neighbour neighbour) const {
-    constexpr T negligible = sizeof(T) == 8 ? T(0x1p-511) : T(0x1p-63);  // the root of the least normal number
+    constexpr Real negligible = sizeof(Real) == 8 ? Real(0x1p-511) : Real(0x1p-63);  // root of the least normal number
     const index_t m = rows_.count;
     for (index_t apart = 1; apart < m; apart *= 2) {
       each(m, [=, p = from, c = to](index_t k) {

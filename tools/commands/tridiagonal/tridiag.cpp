@@ -12,9 +12,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <complex>
 #include <optional>
 
 namespace tesela::cli {
@@ -49,11 +47,6 @@ void resolve(Options& o) {
   require(o.automatic() || !input.equilibrate, "tridiag", "--equilibrate",
           "only --method auto scales rows and columns");
   require_holds_numbers("tridiag", o.common, {{"--out", &o.out}});
-  if (o.common.complex()) {
-    const auto rows = bench::tridiag_table<std::complex<double>>();
-    const bool has = std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == o.row(); });
-    require(has, "tridiag", "--method", o.row(), " has no complex numbers: use auto or cr");
-  }
   require(!o.refines() || !input.equilibrate, "tridiag", "--equilibrate",
           "--refine and --precision mixed do not scale columns");
   require(o.cut < 0 || o.method == "cr-hybrid" || o.method == "cr-pcr" || o.method == "cr-rd", "tridiag", "--cut",

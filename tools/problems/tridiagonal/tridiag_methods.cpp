@@ -154,12 +154,6 @@ TridiagSolver<T> by_method(TridiagProblem<T>& p, TridiagonalMethod method, Syste
   });
 }
 
-/// Returns whether parallel_reduction, which has no complex numbers, is the method.
-bool reduces_in_parallel(TridiagonalMethod method) {
-  using enum TridiagonalMethod;
-  return method == pcr || method == rd || method == cr_pcr || method == cr_rd;
-}
-
 /// Refines each part in turn, since each correction waits for a residual.
 template <class T>
 TridiagSolver<T> by_refinement(TridiagProblem<T>& p, bool mixed) {
@@ -257,11 +251,9 @@ template <class T>
 std::vector<TridiagMethod<T>> tridiag_table() {
   using Place = typename TridiagMethod<T>::Place;
   std::vector<TridiagMethod<T>> rows;
-  for (const auto& one : tridiagonal_methods()) {
-    if (is_complex<T> && reduces_in_parallel(one.value)) continue;
+  for (const auto& one : tridiagonal_methods())
     rows.push_back({std::string(one.name), std::string(one.about), Place::graph,
                     [method = one.value](auto& p) { return by_method(p, method, p.options.systems.systems); }});
-  }
   for (const std::string& name : refinements)
     rows.push_back({name, "tridiagonal_solve_refined", Place::graph,
                     [name](TridiagProblem<T>& p) { return by_refinement(p, name == "mixed"); }});

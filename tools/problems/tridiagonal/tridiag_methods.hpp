@@ -93,7 +93,7 @@ inline const std::vector<std::string> cusparse_batch{"strided", "interleaved-0",
 inline const std::vector<std::string> reductions{"cr", "pcr", "rd", "cr-pcr", "cr-rd"};
 inline const std::vector<std::string> refinements{"refined", "mixed"};
 
-/// Returns Tesela's methods: the library's, for complex numbers without pcr and rd, refined and mixed.
+/// Returns Tesela's methods: the library's, refined and mixed.
 template <class T>
 std::vector<TridiagMethod<T>> tridiag_table();
 
