@@ -1,5 +1,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -38,7 +39,7 @@ void TridiagonalFactorization<T>::solve(Graph& g, const TileMatrix<T>& B, System
   });
 }
 
-template class TridiagonalFactorization<float>;
-template class TridiagonalFactorization<double>;
+#define TESELA_INSTANTIATE(T) template class TridiagonalFactorization<T>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

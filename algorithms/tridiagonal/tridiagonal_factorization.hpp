@@ -7,7 +7,7 @@ namespace tesela {
 /// The factorization P D A = L U of one tridiagonal matrix (LAPACK gttrf) for any number of right-hand sides and time
 /// steps: scaled partial pivoting, D powers of two that bring A's rows to one size. One task factors A. One task solves
 /// a tile of right-hand sides with 8 flops per unknown, without A. Systems are solved concurrently, in vector lanes or
-/// GPU threads, each row by row; for few long systems tridiagonal_solve is faster.
+/// GPU threads, complex ones one by one on cores, each row by row; for few long systems tridiagonal_solve is faster.
 template <class T>
 class TridiagonalFactorization {
  public:

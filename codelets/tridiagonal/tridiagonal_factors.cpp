@@ -1,9 +1,9 @@
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_factors_body.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_rows.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
-#include <type_traits>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/tridiagonal/tridiagonal_factors.cpp"
 #include <tesela/codelets/support/internal/vectors_inl.hpp>
@@ -16,12 +16,22 @@ using namespace kernels::HWY_NAMESPACE;
 
 template <class N, class T>
 TESELA_INLINE N in_all(T number) {
-  if constexpr (std::is_arithmetic_v<N>)
+  if constexpr (OneNumber<N>)
     return number;
   else
     return hn::Set(hn::DFromV<N>(), number);
 }
 #include <tesela/codelets/tridiagonal/internal/factored_substitution_body.hpp>
+
+/// The numbers of several real systems, or of one complex system.
+template <class T>
+struct Lanes {
+  using type = Vec<T>;
+};
+template <class T>
+struct Lanes<std::complex<T>> {
+  using type = std::complex<T>;
+};
 
 /// Solves for as many systems as N holds; element i of system w is b[i row + w system]. strange[w] becomes a row,
 /// counted from 1, whose unknown is not finite, or 0.
@@ -85,13 +95,14 @@ struct Several {
 /// unknown that is not finite, counted from 1 through all systems, or 0.
 template <class T>
 index_t solve_all(const Factors<const T>& factors, T* b, index_t systems, index_t row, index_t system) {
-  constexpr index_t width = Several<T, Vec<T>>::width;
+  using Many = Several<T, typename Lanes<T>::type>;
+  constexpr index_t width = Many::width;
   index_t first_strange = 0;
   for (index_t s = 0; s < systems;) {
     index_t strange[width];
     const bool many = s + width <= systems;
     if (many)
-      Several<T, Vec<T>>{factors, b + s * system, row, system, {}}.solve(strange);
+      Many{factors, b + s * system, row, system, {}}.solve(strange);
     else
       Several<T, T>{factors, b + s * system, row, system, {}}.solve(strange);
     for (index_t w = 0; w < (many ? width : 1); ++w, ++s)
@@ -142,10 +153,10 @@ void TridiagonalFactoredSolve<T>::cpu(const Args& args, In<T> factors, In<int> k
   if (strange > 0 && *info.data == 0) *info.data = row_status(strange);
 }
 
-template struct TridiagonalFactor<float>;
-template struct TridiagonalFactor<double>;
-template struct TridiagonalFactoredSolve<float>;
-template struct TridiagonalFactoredSolve<double>;
+#define TESELA_INSTANTIATE(T)           \
+  template struct TridiagonalFactor<T>; \
+  template struct TridiagonalFactoredSolve<T>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels
 #endif

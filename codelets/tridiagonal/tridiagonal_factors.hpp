@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 namespace tesela::kernels {
 
@@ -18,6 +19,7 @@ template <class T>
 struct TridiagonalFactor {
   static constexpr auto name = "tridiagonal_factor";
   static constexpr std::uint32_t color = 0xc44e52;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {};
   static double flops(const Args&, Shape, Shape, Shape, Shape factors, Shape, Shape) {
     return 9 * static_cast<double>(factors.rows);
@@ -33,6 +35,7 @@ template <class T>
 struct TridiagonalFactoredSolve {
   static constexpr auto name = "tridiagonal_factored_solve";
   static constexpr std::uint32_t color = 0x55a868;
+  static constexpr bool cores_only = is_complex<T>;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
     auto cost_key() const { return static_cast<std::uint64_t>(systems); }

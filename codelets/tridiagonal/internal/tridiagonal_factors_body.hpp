@@ -2,6 +2,7 @@
 
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <cmath>
 
@@ -13,7 +14,8 @@ namespace tesela::kernels::tridiagonal {
 /// Row i of the factors: `l` points to its multiplier; the other factors follow at distances of a leading dimension.
 template <class T>
 struct FactorRow {
-  T l, inverse, du, du2, scale;
+  T l, inverse, du, du2;
+  real_t<T> scale;
   bool swapped;
 };
 
@@ -23,8 +25,8 @@ struct Factors {
   index_t n, ld;
 
   TESELA_BOTH FactorRow<std::remove_const_t<T>> operator()(index_t i) const {
-    const T scale = l[i + 4 * ld];
-    return {l[i], l[i + ld], l[i + 2 * ld], l[i + 3 * ld], std::fabs(scale), scale < T(0)};
+    const real_t<T> scale = real_part(l[i + 4 * ld]);
+    return {l[i], l[i + ld], l[i + 2 * ld], l[i + 3 * ld], std::fabs(scale), scale < 0};
   }
   TESELA_BOTH void put(index_t i, const FactorRow<T>& row) const {
     l[i] = row.l;
@@ -43,15 +45,17 @@ TESELA_BOTH inline index_t factor(const T* dl, index_t dl_stride, const T* d, in
   const index_t n = factors.n;
   index_t broken = 0;
   // The current row, p x(i) + q x(i+1) = …, and the next one.
-  T p = 0, q = 0, scale = 0;
+  T p = 0, q = 0;
+  real_t<T> scale = 0;
   for (index_t i = -1; i < n; ++i) {
-    T below = 0, mid = 0, above = 0, next_scale = 1;
+    T below = 0, mid = 0, above = 0;
+    real_t<T> next_scale = 1;
     if (i + 1 < n) {
       below = i >= 0 ? dl[(i + 1) * dl_stride] : T(0);
       mid = d[(i + 1) * d_stride];
       above = i + 2 < n ? du[(i + 1) * du_stride] : T(0);
-      const T size = larger(std::fabs(below), larger(std::fabs(mid), std::fabs(above)));
-      next_scale = size == T(0) ? T(1) : over_power(size);
+      const real_t<T> size = larger(magnitude(below), larger(magnitude(mid), magnitude(above)));
+      next_scale = size == 0 ? real_t<T>(1) : over_power(size);
       below *= next_scale, mid *= next_scale, above *= next_scale;
     }
     if (i < 0) {
@@ -59,7 +63,7 @@ TESELA_BOTH inline index_t factor(const T* dl, index_t dl_stride, const T* d, in
       continue;
     }
     FactorRow<T> row{};
-    row.swapped = std::fabs(below) > std::fabs(p);
+    row.swapped = magnitude(below) > magnitude(p);
     row.scale = scale;
     const T pivot = row.swapped ? below : p;
     row.inverse = inverse(pivot);
@@ -77,7 +81,7 @@ TESELA_BOTH inline index_t factor(const T* dl, index_t dl_stride, const T* d, in
   return broken;
 }
 
-/// Converts a factor to N: the number itself for one system.
+/// Converts a factor or a scale to N: the number itself for one system.
 template <class N, class T>
 TESELA_INLINE N in_all(T number) {
   return number;

@@ -1,4 +1,5 @@
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/four_types.hpp"
+#include "tests/support/padded.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/host/lapack/lapack.hpp>
@@ -7,17 +8,23 @@
 #include <random>
 
 using namespace tesela;
+using test::nan_of;
 
 namespace {
 
 enum class Kind { dominant, uniform, zero_diagonal, scaled_rows };
 
 template <class T>
-constexpr T nan_of = std::numeric_limits<T>::quiet_NaN();
-template <class T>
-constexpr double eps = std::numeric_limits<T>::epsilon();
+constexpr double eps = std::numeric_limits<real_t<T>>::epsilon();
 template <class T>
 constexpr double bound = 16 * eps<T>;
+
+/// Returns a complex number of magnitude |x|, or a real x.
+template <class T>
+T turned(double x, std::size_t angle) {
+  const double of = is_complex<T> ? static_cast<double>(angle) : 0;
+  return test::number<T>(x * std::cos(of), x * std::sin(of));
+}
 
 /// One matrix and k right-hand sides in columns; the padding below must stay NaN.
 template <class T>
@@ -34,17 +41,17 @@ struct Problem {
     std::uniform_real_distribution<double> uniform(-1, 1);
     for (std::size_t i = 0; i < size; ++i) {
       const double l = uniform(random), u = uniform(random), c = uniform(random), e = uniform(random);
-      if (kind == Kind::scaled_rows) scales[i] = std::pow(10, (sizeof(T) == 8 ? 150 : 15) * e);
+      if (kind == Kind::scaled_rows) scales[i] = std::pow(10, (sizeof(real_t<T>) == 8 ? 150 : 15) * e);
       const bool last_of_odd = n % 2 == 1 && i + 1 == size;
       const double away = kind == Kind::zero_diagonal ? 1 : 0;
       const double diagonal = kind == Kind::dominant        ? std::copysign(2.2, c)
                               : kind == Kind::zero_diagonal ? (last_of_odd ? 1 : 0)
                                                             : c;
-      dl[i] = i > 0 ? static_cast<T>(scales[i] * (l + std::copysign(away, l))) : nan_of<T>;
-      d[i] = static_cast<T>(scales[i] * diagonal);
-      du[i] = i + 1 < size ? static_cast<T>(scales[i] * (u + std::copysign(away, u))) : nan_of<T>;
+      dl[i] = i > 0 ? turned<T>(scales[i] * (l + std::copysign(away, l)), i) : nan_of<T>;
+      d[i] = turned<T>(scales[i] * diagonal, 2 * i + 1);
+      du[i] = i + 1 < size ? turned<T>(scales[i] * (u + std::copysign(away, u)), 3 * i) : nan_of<T>;
     }
-    for (std::size_t e = 0; e < b.size(); ++e) b[e] = static_cast<T>(scales[e % size] * uniform(random));
+    for (std::size_t e = 0; e < b.size(); ++e) b[e] = turned<T>(scales[e % size] * uniform(random), e);
   }
 
   T right(index_t i, index_t s) const { return b[static_cast<std::size_t>(i + s * n)]; }
@@ -52,21 +59,23 @@ struct Problem {
   /// Returns max |A x - b|_i / (||row i of A||_1 ||x||_inf + |b|_i) for x(i, s).
   template <class X>
   double error(const X& x) const {
+    using Wide = with_parts<T, long double>;
     long double worst = 0;
     for (index_t s = 0; s < k; ++s) {
       long double largest = 0;
-      for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(static_cast<long double>(x(i, s))));
+      for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(Wide(x(i, s))));
       for (index_t i = 0; i < n; ++i) {
         const auto e = static_cast<std::size_t>(i);
-        long double sum = -static_cast<long double>(right(i, s)), size = std::abs(sum);
+        Wide sum = -Wide(right(i, s));
+        long double size = std::abs(sum);
         const auto add = [&](T a, index_t j) {
-          sum += static_cast<long double>(a) * static_cast<long double>(x(j, s));
-          size += std::abs(static_cast<long double>(a)) * largest;
+          sum += Wide(a) * Wide(x(j, s));
+          size += std::abs(Wide(a)) * largest;
         };
         add(d[e], i);
         if (i > 0) add(dl[e], i - 1);
         if (i + 1 < n) add(du[e], i + 1);
-        const long double ratio = sum == 0 ? 0 : std::abs(sum) / size;
+        const long double ratio = sum == Wide(0) ? 0 : std::abs(sum) / size;
         if (!(ratio <= worst)) worst = ratio;
       }
     }
@@ -116,7 +125,7 @@ struct Sides {
   bool padding_untouched() const {
     for (index_t j = 0; j < shape.cols; ++j)
       for (index_t i = shape.rows; i < ld; ++i)
-        if (!std::isnan(data[static_cast<std::size_t>(i + j * ld)])) return false;
+        if (!std::isnan(real_part(data[static_cast<std::size_t>(i + j * ld)]))) return false;
     return true;
   }
 };
@@ -206,12 +215,12 @@ void check_breakdown(Runtime& runtime, index_t n) {
 
 }  // namespace
 
-CORES_TEMPLATE_TEST_CASE("a kept factorization solves the systems that LAPACK solves", "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("a kept factorization solves the systems that LAPACK solves", "[tridiagonal]", FOUR_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET();
   check_all<TestType>(runtime, {0, 1, 2, 3, 5, 63, 64, 65, 129, 1000}, {0, 1, 2, 7, 8, 16, 17, 40});
 }
 
-CORES_TEMPLATE_TEST_CASE("a kept factorization reports failures", "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("a kept factorization reports failures", "[tridiagonal]", FOUR_TYPES) {
   TESELA_ON_EACH_VECTOR_TARGET();
   for (const index_t n : {1, 2, 9, 64, 200}) check_breakdown<TestType>(runtime, n);
 }
