@@ -23,7 +23,7 @@ Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, co
 }
 
 /// As gemm, for matrices in tiles with matching tile sizes along m, n and k; waits.
-template <class T>
+template <Number T>
 Code gemm_tile(char transa, char transb, T alpha, tesela_matrix* a, tesela_matrix* b, T beta, tesela_matrix* c) {
   const Op op_a = operation<T>("transa", transa), op_b = operation<T>("transb", transb);
   const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), C = tiles<T>("c", c);
@@ -34,7 +34,7 @@ Code gemm_tile(char transa, char transb, T alpha, tesela_matrix* a, tesela_matri
 }
 
 /// Inserts gemm_tile into a graph.
-template <class T>
+template <Number T>
 Code gemm_async(tesela_graph* graph, char transa, char transb, T alpha, tesela_matrix* a, tesela_matrix* b, T beta,
                 tesela_matrix* c) {
   const auto into = object<GraphObject>("graph", graph);

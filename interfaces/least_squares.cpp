@@ -112,7 +112,7 @@ Code nnls(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t l
 
 /// As gels, for matrices in tiles: A m x n and B m x nrhs, both overwritten, with the same tile rows; X n x nrhs with
 /// any tiles.
-template <class T>
+template <Number T>
 Code gels_tile(tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels_result* result) {
   const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), X = tiles<T>("x", x);
   if (X.m() != A.n() || X.n() != B.n()) throw WrongArgument("x", "must be " + to_string(Shape{A.n(), B.n()}));
@@ -126,7 +126,7 @@ Code gels_tile(tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels
 
 /// Inserts gels_tile into a graph. tesela_graph_wait returns its info and fills result, which must stay valid until
 /// then. The work waits for some of its tasks, so later insertions into this graph wait for it.
-template <class T>
+template <Number T>
 Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels_result* result) {
   const auto into = object<GraphObject>("graph", graph);
   const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), X = tiles<T>("x", x);

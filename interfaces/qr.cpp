@@ -123,7 +123,7 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
 }
 
 /// As geqrf, for a matrix in tiles; waits.
-template <class T>
+template <Number T>
 Code geqrf_tile(tesela_matrix* a, tesela_qr** qr) {
   const TileMatrix<T> A = tiles<T>("a", a);
   require_output_pointer("qr", qr);
@@ -137,7 +137,7 @@ Code geqrf_tile(tesela_matrix* a, tesela_qr** qr) {
 }
 
 /// As ormqr, for C in tiles; waits. For side 'L' the rows of C have the tile rows of A; for 'R' its columns have them.
-template <class T>
+template <Number T>
 Code ormqr_tile(char side, char trans, tesela_qr* qr, tesela_matrix* c) {
   const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
   const Op op = operation_of_q<T>(trans);
@@ -151,7 +151,7 @@ Code ormqr_tile(char side, char trans, tesela_qr* qr, tesela_matrix* c) {
 }
 
 /// As orgqr, into a matrix in tiles with the rows and tile rows of A; waits.
-template <class T>
+template <Number T>
 Code orgqr_tile(tesela_qr* qr, tesela_matrix* q) {
   const auto held = q_of<T>(qr);
   const TileMatrix<T> Q = tiles<T>("q", q);
@@ -163,7 +163,7 @@ Code orgqr_tile(tesela_qr* qr, tesela_matrix* q) {
 }
 
 /// Inserts geqrf_tile into a graph. The handle can be used for further insertions at once.
-template <class T>
+template <Number T>
 Code geqrf_async(tesela_graph* graph, tesela_matrix* a, tesela_qr** qr) {
   const auto into = object<GraphObject>("graph", graph);
   const TileMatrix<T> A = tiles<T>("a", a);
@@ -174,7 +174,7 @@ Code geqrf_async(tesela_graph* graph, tesela_matrix* a, tesela_qr** qr) {
 }
 
 /// Inserts ormqr_tile into a graph.
-template <class T>
+template <Number T>
 Code ormqr_async(tesela_graph* graph, char side, char trans, tesela_qr* qr, tesela_matrix* c) {
   const auto into = object<GraphObject>("graph", graph);
   const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
@@ -190,7 +190,7 @@ Code ormqr_async(tesela_graph* graph, char side, char trans, tesela_qr* qr, tese
 }
 
 /// Inserts orgqr_tile into a graph.
-template <class T>
+template <Number T>
 Code orgqr_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* q) {
   const auto into = object<GraphObject>("graph", graph);
   const auto held = q_of<T>(qr);
@@ -204,7 +204,7 @@ Code orgqr_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* q) {
 }
 
 /// Inserts a copy of R into a graph: min(m, n) … m rows by n, with zeros below its diagonal and the tiles of A.
-template <class T>
+template <Number T>
 Code extract_r_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* r) {
   const auto into = object<GraphObject>("graph", graph);
   const auto held = q_of<T>(qr);

@@ -19,7 +19,7 @@ Array<T> as_large(const char* name, T* a, const M& matrix, const char* ld_name, 
 }  // namespace
 
 /// Makes an m x n matrix in tiles of mb x nb, without contents.
-template <class T>
+template <Number T>
 Code matrix_create(index_t m, index_t n, index_t mb, index_t nb, tesela_matrix** a) {
   require_sizes({{"m", m}, {"n", n}});
   const TileShape tile = tile_shape(mb, nb);
@@ -31,7 +31,7 @@ Code matrix_create(index_t m, index_t n, index_t mb, index_t nb, tesela_matrix**
 
 /// Maps the caller's column-major memory as a matrix with tiles in place, without a copy. The memory belongs to the
 /// matrix until that is freed; tesela_?matrix_home brings the tasks' results there.
-template <class T>
+template <Number T>
 Code matrix_map(index_t m, index_t n, T* memory, index_t ld, index_t mb, index_t nb, tesela_matrix** a) {
   require_sizes({{"m", m}, {"n", n}});
   const Array<T> array("memory", memory, {m, n}, "ld", ld);
@@ -43,7 +43,7 @@ Code matrix_map(index_t m, index_t n, T* memory, index_t ld, index_t mb, index_t
 }
 
 /// Waits for the tasks that use the matrix and copies column-major memory to it.
-template <class T>
+template <Number T>
 Code matrix_set(tesela_matrix* a, const T* memory, index_t ld) {
   const TileMatrix<T> A = tiles<T>("a", a);
   const auto from = as_large("memory", memory, A, "ld", ld);
@@ -53,7 +53,7 @@ Code matrix_set(tesela_matrix* a, const T* memory, index_t ld) {
 }
 
 /// Waits for the tasks that write the matrix and copies it to column-major memory.
-template <class T>
+template <Number T>
 Code matrix_get(tesela_matrix* a, T* memory, index_t ld) {
   const TileMatrix<T> A = tiles<T>("a", a);
   const auto to = as_large("memory", memory, A, "ld", ld);
@@ -63,7 +63,7 @@ Code matrix_get(tesela_matrix* a, T* memory, index_t ld) {
 }
 
 /// Waits until a mapped matrix is up to date in the caller's memory.
-template <class T>
+template <Number T>
 Code matrix_home(tesela_matrix* a) {
   const TileMatrix<T> A = tiles<T>("a", a);
   const Session session;

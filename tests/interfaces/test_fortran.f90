@@ -46,12 +46,22 @@ contains
     complex(c_double_complex) :: a(3, 3), b(3, 2), c(3, 2), x(3, 2), alpha
     complex(c_float_complex) :: s(2, 2), t(2, 2)
     integer(i8) :: rows(3)
+    type(c_ptr) :: graph, tiles, right, product
     integer :: i
     alpha = (2d0, -1d0)
     a = reshape([(cmplx(sin(7d0 * i), cos(5d0 * i), c_double_complex), i = 1, 9)], [3, 3])
     x = reshape([(cmplx(i, -2 * i, c_double_complex), i = 1, 6)], [3, 2])
     call check(tesela_zgemm('C', 'N', 3_i8, 2_i8, 3_i8, alpha, a, 3_i8, x, 3_i8, (0d0, 0d0), c, 3_i8) == 0, 'zgemm')
     call check(maxval(abs(c - alpha * matmul(conjg(transpose(a)), x))) < 1d-12, 'A^H X')
+    call check(tesela_zmatrix_map(3_i8, 3_i8, a, 3_i8, 2_i8, 2_i8, tiles) == 0, 'zmatrix_map')
+    call check(tesela_zmatrix_map(3_i8, 2_i8, x, 3_i8, 2_i8, 2_i8, right) == 0, 'zmatrix_map of X')
+    call check(tesela_zmatrix_create(3_i8, 2_i8, 2_i8, 2_i8, product) == 0, 'zmatrix_create')
+    call check(tesela_graph_create(graph) == 0, 'graph_create')
+    call check(tesela_zgemm_async(graph, 'C', 'N', -alpha, tiles, right, (0d0, 0d0), product) == 0, 'zgemm_async')
+    call check(tesela_graph_wait(graph) + tesela_graph_free(graph) == 0, 'graph_wait')
+    call check(tesela_zmatrix_get(product, b, 3_i8) == 0, 'zmatrix_get')
+    call check(maxval(abs(b + c)) < 1d-12, 'A^H X in tiles')
+    call check(tesela_matrix_free(tiles) + tesela_matrix_free(right) + tesela_matrix_free(product) == 0, 'free')
     b = matmul(a, x)
     call check(tesela_zgesv(3_i8, 2_i8, a, 3_i8, rows, b, 3_i8) == 0, 'zgesv')
     call check(maxval(abs(b - x)) < 1d-11, 'its solution')
