@@ -4,34 +4,56 @@
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 
 namespace tesela::c {
+namespace {
+
+/// Computes the spectrum of a Hermitian matrix into w and z.
+template <class T>
+Code hermitian_eig(const Session& session, std::span<const T> t, bool vectors, real_t<T>* w, const Array<T>& z) {
+  if (t[0].imag() != 0) throw WrongArgument("t", "element 0 has an imaginary part");
+  SymmetricEigOptions options;
+  options.vectors = vectors;
+  const HermitianToeplitzEig<T> found = hermitian_toeplitz_eig<T>(session.runtime(), t, options);
+  if (!found.status.ok()) return failed(TESELA_INACCURATE, to_string(found.status));
+  std::transform(found.values.begin(), found.values.end(), w,
+                 [](double value) { return static_cast<real_t<T>>(value); });
+  if (vectors) z.take(found.vectors);
+  return 0;
+}
+
+}  // namespace
 
 /// Computes all eigenvalues of the symmetric Toeplitz matrix with first column t (n numbers), ascending, into w (n
-/// numbers).
+/// numbers); for complex numbers conj(t) is the first row, and t(0) is real.
 ///
 /// jobz     'V' stores the eigenvectors in z (n x n) as columns.
 /// info     > 0: fewer eigenvalues were found than counted, or they are inaccurate; w and z are then invalid.
-template <class T>
-Code toeplitz_eig(char jobz, index_t n, const T* t, T* w, T* z, index_t ldz) {
+template <Number T>
+Code toeplitz_eig(char jobz, index_t n, const T* t, real_t<T>* w, T* z, index_t ldz) {
   const bool vectors = choice("jobz", jobz, 'V', 'N');
   require_sizes({{"n", n}});
   const Array<const T> column("t", t, n);
-  const Array<T> values("w", w, n);
+  const Array<real_t<T>> values("w", w, n);
   const auto array = Array<T>::if_wanted(vectors, "z", z, {n, n}, "ldz", ldz);
   require_no_overlap({values, array}, {column});
   require_finite("t", t, n);
   if (n == 0) return 0;
   const Session session;
-  SpectrumOptions options;
-  options.vectors = vectors;
-  const Spectrum<T> found = tesela::toeplitz_spectrum<T>(session.runtime(), {t, static_cast<std::size_t>(n)}, options);
-  std::transform(found.values.begin(), found.values.end(), w, [](double value) { return static_cast<T>(value); });
-  if (overflows(w, std::ssize(found.values))) return failed(TESELA_INACCURATE, overflow);
-  if (static_cast<index_t>(found.values.size()) != n || !found.good())
-    return failed(TESELA_INACCURATE, std::to_string(found.values.size()) + " of " + std::to_string(n) +
-                                         " eigenvalues found, " + std::to_string(found.uncertain) +
-                                         " of them uncertain");
-  if (vectors && found.vectors) found.vectors->copy_to(z, array.ld);
-  return 0;
+  const std::span<const T> first(t, static_cast<std::size_t>(n));
+  if constexpr (is_complex<T>) {
+    return hermitian_eig<T>(session, first, vectors, w, array);
+  } else {
+    SpectrumOptions options;
+    options.vectors = vectors;
+    const Spectrum<T> found = tesela::toeplitz_spectrum<T>(session.runtime(), first, options);
+    std::transform(found.values.begin(), found.values.end(), w, [](double value) { return static_cast<T>(value); });
+    if (overflows(w, std::ssize(found.values))) return failed(TESELA_INACCURATE, overflow);
+    if (static_cast<index_t>(found.values.size()) != n || !found.good())
+      return failed(TESELA_INACCURATE, std::to_string(found.values.size()) + " of " + std::to_string(n) +
+                                           " eigenvalues found, " + std::to_string(found.uncertain) +
+                                           " of them uncertain");
+    if (vectors && found.vectors) found.vectors->copy_to(z, array.ld);
+    return 0;
+  }
 }
 
 }  // namespace tesela::c

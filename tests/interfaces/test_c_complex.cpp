@@ -250,6 +250,34 @@ TEMPLATE_TEST_CASE("C: Hermitian eigenproblems and complex tridiagonal systems",
   CHECK(apart(b, x, n) <= rounding<T>);
 }
 
+TEMPLATE_TEST_CASE("C: Hermitian Toeplitz eigenproblems", "[c][eig]", COMPLEX_TYPES) {
+  using T = TestType;
+  using Real = real_t<T>;
+  const auto eig = either<T>(tesela_ctoeplitz_eig, tesela_ztoeplitz_eig);
+  for (const index_t n : {0, 1, 2, 31, 90}) {
+    CAPTURE(n);
+    auto t = random<T>(n, 1, 1);
+    if (n > 0) t(0, 0) = t(0, 0).real();
+    Padded<T> a(n, n), z(n, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) a(i, j) = i >= j ? t(i - j, 0) : std::conj(t(j - i, 0));
+    std::vector<Real> w(static_cast<std::size_t>(n)), alone(w);
+    CHECK_OK(eig('V', n, t.data(), w.data(), z.data(), z.ld));
+    CHECK(z.intact());
+    auto scaled = z;
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) scaled(i, j) *= w[static_cast<std::size_t>(j)];
+    CHECK(apart(product('N', a, z), scaled, n) <= 10 * rounding<T>);
+    CHECK_OK(eig('N', n, t.data(), alone.data(), nullptr, 1));
+    for (std::size_t i = 0; i < w.size(); ++i) CHECK(std::abs(w[i] - alone[i]) <= static_cast<Real>(rounding<T>));
+    if (n == 0) continue;
+    t(n - 1, 0) = T(1, std::numeric_limits<Real>::infinity());
+    CHECK(eig('N', n, t.data(), w.data(), nullptr, 1) == -3);
+    t(n - 1, 0) = T(1, 2);
+    if (n == 1) CHECK(eig('N', n, t.data(), w.data(), nullptr, 1) == -3);
+  }
+}
+
 TEMPLATE_TEST_CASE("C: complex singular values", "[c][svd]", COMPLEX_TYPES) {
   using T = TestType;
   using Real = real_t<T>;
