@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _banded, _factors, _tesela
-from ._arrays import Array, as_routine, each, fail, finite, foreign, matrix, numbers, plain, real, real_diagonal, warn
+from ._arrays import Array, as_routine, each, fail, finite, foreign, matrix, numbers, plain, real_diagonal, warn
 
 __all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul", "matmul_toeplitz", "pinvh", "slogdet", "solve"]
 
@@ -369,8 +369,8 @@ def matmul_toeplitz(c_or_cr: ArrayLike | tuple[ArrayLike, ArrayLike], x: ArrayLi
     Parameters
     ----------
     c_or_cr : (m,) array or tuple of (m,) and (n,) arrays
-        The first column, or the first column and the first row, whose first element is not read. Without a row the
-        matrix is symmetric.
+        The first column, or the first column and the first row, whose first element is not read. Without a row it is
+        conj(c).
     x : (n,) or (n, k) array
     workers : int, optional
         Without effect.
@@ -382,7 +382,9 @@ def matmul_toeplitz(c_or_cr: ArrayLike | tuple[ArrayLike, ArrayLike], x: ArrayLi
     array([4., 3.])
     """
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, c_or_cr)
-    column, row, right = np.atleast_1d(real(c, "c")), np.atleast_1d(real(r, "r")), real(x, "x")
+    column, row, right = np.atleast_1d(numbers(c, "c")), np.atleast_1d(numbers(r, "r")), numbers(x, "x")
+    if not isinstance(c_or_cr, tuple):
+        row = row.conj()
     if max(column.ndim, row.ndim) > 1 or right.ndim > 2:
         return each(lambda c, r, y: matmul_toeplitz((c, r), y), (1, 1, min(right.ndim, 2)), column, row, right)
     m, n = len(column), len(row)
@@ -394,5 +396,14 @@ def matmul_toeplitz(c_or_cr: ArrayLike | tuple[ArrayLike, ArrayLike], x: ArrayLi
     corner = np.concatenate([column[::-1], row[1:]])
     padded = np.zeros((m + n - 1, *right.shape[1:]), right.dtype)
     padded[m - 1:] = right
-    product: Array = _tesela._toeplitz_multiply(corner, padded)
-    return product[:m].copy()
+    return toeplitz_product(corner, padded)[:m].copy()
+
+
+def toeplitz_product(c: Array, x: Array) -> Array:
+    """Returns the product of the symmetric Toeplitz matrix with first column c by products of real numbers."""
+    if np.iscomplexobj(c):
+        return toeplitz_product(c.real, x) + 1j * toeplitz_product(c.imag, x)
+    if np.iscomplexobj(x):
+        return toeplitz_product(c, x.real) + 1j * toeplitz_product(c, x.imag)
+    product: Array = _tesela._toeplitz_multiply(c, x)
+    return product

@@ -98,3 +98,18 @@ def test_eigh_toeplitz_refuses_a_diagonal_that_is_not_real_and_finds_nan():
     c[0], c[3] = 1, complex(0, np.nan)
     with pytest.raises(np.linalg.LinAlgError, match=r"c\[3\] is not finite"):
         tesela.eigh_toeplitz(c)
+
+
+@TYPES
+@pytest.mark.parametrize("m, n", [(0, 3), (1, 1), (5, 9), (9, 5), (200, 300)])
+def test_matmul_toeplitz(dtype, m, n):
+    c, r = random(m, dtype=dtype, seed=1), random(n, dtype=dtype, seed=2)
+    t = scipy.linalg.toeplitz(c, r) if m else np.zeros((0, n), dtype)
+    for x in (random(n, dtype=dtype, seed=3), random(n, 3, dtype=dtype, seed=4)):
+        close(tesela.matmul_toeplitz((c, r), x), t @ x, dtype)
+        close(tesela.matmul_toeplitz((c, r), x.real), t @ x.real, dtype)
+        if m:
+            real = scipy.linalg.toeplitz(c.real, r.real)
+            close(tesela.matmul_toeplitz((c.real, r.real), x), (real @ x).astype(dtype), dtype)
+    x = random(m, dtype=dtype, seed=5)
+    close(tesela.matmul_toeplitz(c, x), scipy.linalg.toeplitz(c) @ x if m else x, dtype)
