@@ -4,8 +4,7 @@
 
 SciPy, NumPy and pytest must be installed with their tests, and tesela must be importable. `more` runs tests of
 functions around the solvers (inverses, determinants, stacks of matrices), which have separate counts. SciPy's tests of
-complex numbers fail, because tesela has none. NumPy's mix real and complex matrices in one test: here they run with the
-real ones, and tests of complex numbers alone are left out.
+transposed complex systems fail, because tesela refuses them by another exception. NumPy's tests run with real matrices.
 """
 
 import collections
