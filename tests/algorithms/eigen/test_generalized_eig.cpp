@@ -48,13 +48,13 @@ void check(GeneralizedKind kind, const HostMatrix<T>& a, const HostMatrix<T>& b,
 
 TEMPLATE_TEST_CASE("generalized_eig agrees with sygvd on all pairs", "[gpu]", FOUR_TYPES) {
   using T = TestType;
-  for (const GeneralizedKind kind : all_kinds)
-    for (const index_t n : {0, 1, 2, 3, 33, 64, 150})
+  for (const index_t n : {0, 1, 2, 3, 33, 64, 150}) {
+    const HostMatrix<T> a = lower<T>("uniform", n), b = lower<T>("geometric:20", n, 1, 9);
+    for (const GeneralizedKind kind : all_kinds)
       for (const index_t tile : {0, 7, 32, 200}) {
         if (tile == 7 && n > 64) continue;
         for (const EigMethod method : {EigMethod::two_stage, EigMethod::lapack}) {
           if (method == EigMethod::lapack && tile != 32) continue;
-          const HostMatrix<T> a = lower<T>("uniform", n), b = lower<T>("geometric:20", n, 1, 9);
           const Solved<T> all = solve(a, b, {kind, {.method = method}}, tile);
           CHECK(static_cast<index_t>(all.eig.values.size()) == n);
           check(kind, a, b, all, 20);
@@ -62,6 +62,7 @@ TEMPLATE_TEST_CASE("generalized_eig agrees with sygvd on all pairs", "[gpu]", FO
           check(kind, a, b, values, 20);
         }
       }
+  }
 }
 
 TEST_CASE("generalized_eig agrees with closed forms") {

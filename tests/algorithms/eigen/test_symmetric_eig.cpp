@@ -35,29 +35,32 @@ constexpr const char* all_kinds[] = {
 }  // namespace
 
 TEMPLATE_TEST_CASE("symmetric_eig finds all pairs of every kind", "[gpu]", FOUR_TYPES) {
-  const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
-                                    EigMethod::one_task);
   for (const char* kind : all_kinds)
     for (const index_t n : {0, 1, 2, 3, 33, 64, 150}) {
-      CAPTURE(kind, n, method);
       const HostMatrix<TestType> a = lower<TestType>(kind, n);
       const std::vector<double> reference = reference_eigenvalues(a);
-      const Solved<TestType> all = solve(a, {.method = method});
-      check(a, all, reference);
-      CHECK(static_cast<index_t>(all.eig.values.size()) == n);
-      const Solved<TestType> values = solve(a, {.method = method, .vectors = false});
-      const double norm = symmetric_norm(a, values.eig.norm);
-      CHECK(eigenvalue_error(values.eig.values, reference, 0, norm) <= eig_bounds<TestType>(n).value);
+      for (const EigMethod method :
+           {EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task}) {
+        CAPTURE(kind, n, method);
+        const Solved<TestType> all = solve(a, {.method = method});
+        check(a, all, reference);
+        CHECK(static_cast<index_t>(all.eig.values.size()) == n);
+        const Solved<TestType> values = solve(a, {.method = method, .vectors = false});
+        const double norm = symmetric_norm(a, values.eig.norm);
+        CHECK(eigenvalue_error(values.eig.values, reference, 0, norm) <= eig_bounds<TestType>(n).value);
+      }
     }
 }
 
 TEMPLATE_TEST_CASE("symmetric_eig accepts bandwidths that do not divide the order", "[gpu]", FOUR_TYPES) {
-  for (const index_t band : {1, 2, 8, 24, 32, 64, 300})
-    for (const index_t n : {100, 201}) {
+  for (const index_t n : {100, 201}) {
+    const HostMatrix<TestType> a = lower<TestType>("uniform", n);
+    const std::vector<double> reference = reference_eigenvalues(a);
+    for (const index_t band : {1, 2, 8, 24, 32, 64, 300}) {
       CAPTURE(band, n);
-      const HostMatrix<TestType> a = lower<TestType>("uniform", n);
-      check(a, solve(a, {.method = EigMethod::two_stage, .band = band}), reference_eigenvalues(a));
+      check(a, solve(a, {.method = EigMethod::two_stage, .band = band}), reference);
     }
+  }
 }
 
 TEMPLATE_TEST_CASE("symmetric_eig runs as one task with tiles of any width", "[gpu][sanitize]", FOUR_TYPES) {
