@@ -18,7 +18,7 @@ bool can_run(const Runtime& runtime, CyclicReduction variant) {
 }
 
 template <class T>
-void check_solutions(Runtime& runtime, std::initializer_list<index_t> sizes, index_t most_tiles = 1000) {
+void check_solutions(Runtime& runtime, std::initializer_list<index_t> sizes, index_t most_tiles = 340) {
   const double bound = 20 * static_cast<double>(std::numeric_limits<T>::epsilon());
   for (const index_t n : sizes) {
     const test::OneTridiagonal<T> problem(n, 3, 11);
