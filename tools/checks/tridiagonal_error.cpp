@@ -12,10 +12,14 @@ namespace tesela {
 namespace {
 
 using Wide = long double;
-// Products of any two numbers neither overflow nor lose bits to underflow, so nothing needs scaling.
-static_assert(std::numeric_limits<Wide>::max_exponent >= 4 * std::numeric_limits<double>::max_exponent);
+// Products of any four numbers neither overflow nor lose bits to underflow, so nothing needs scaling.
+static_assert(std::numeric_limits<Wide>::max_exponent >= 8 * std::numeric_limits<double>::max_exponent);
 
 Wide worse(Wide a, Wide b) { return b > a || std::isnan(b) ? b : a; }
+
+/// Returns |x|; NaN if a part is NaN.
+Wide magnitude(Wide x) { return std::abs(x); }
+Wide magnitude(std::complex<Wide> x) { return std::sqrt(x.real() * x.real() + x.imag() * x.imag()); }
 
 /// Returns NaN or infinity for numbers that are not finite: Inf / Inf is NaN.
 Wide ratio(Wide error, Wide size) { return error == 0 ? Wide(0) : error / size; }
@@ -46,17 +50,17 @@ Wide scaled_residual(const TridiagonalSystem<T>& system, const std::vector<index
     Wide row[3], largest = 0, size = 0;
     Number r = -Number(b[i]);
     for (int k = 0; k < 3; ++k) {
-      row[k] = std::scalbn(std::abs(Number(entry[k])), static_cast<int>(g[static_cast<std::size_t>(column[k])]));
+      row[k] = std::scalbn(magnitude(Number(entry[k])), static_cast<int>(g[static_cast<std::size_t>(column[k])]));
       largest = worse(largest, row[k]);
-      if (entry[k] != T(0)) r += Number(entry[k]) * Number(x[column[k]]);
+      if (entry[k] != T(0)) r += times(Number(entry[k]), Number(x[column[k]]));
     }
     const int power = largest > 0 ? -std::ilogb(largest) : 0;
     for (const Wide entry_k : row) size += std::scalbn(entry_k, power);
     norm = worse(norm, size);
-    largest_r = worse(largest_r, std::scalbn(std::abs(r), power));
-    largest_b = worse(largest_b, std::scalbn(std::abs(Number(b[i])), power));
+    largest_r = worse(largest_r, std::scalbn(magnitude(r), power));
+    largest_b = worse(largest_b, std::scalbn(magnitude(Number(b[i])), power));
     largest_x =
-        worse(largest_x, std::scalbn(std::abs(Number(x[i])), -static_cast<int>(g[static_cast<std::size_t>(i)])));
+        worse(largest_x, std::scalbn(magnitude(Number(x[i])), -static_cast<int>(g[static_cast<std::size_t>(i)])));
   }
   return ratio(largest_r, norm * largest_x + largest_b);
 }
@@ -77,18 +81,19 @@ Sizes sizes_of(const TridiagonalSystem<T>& system, index_t first, index_t end) {
   const auto& [n, dl, d, du, b, x, periodic] = system;
   Sizes largest;
   Number before = first > 0 ? Number(x[first - 1]) : periodic ? Number(x[n - 1]) : Number(0), here = Number(x[first]);
+  Wide size_before = magnitude(before), size_here = magnitude(here);
   for (index_t i = first; i < end; ++i) {
     const bool has_after = i < n - 1 || periodic;
     const Number after = has_after ? Number(x[i < n - 1 ? i + 1 : 0]) : Number(0);
     const Number left = i > 0 || periodic ? Number(dl[i]) : Number(0), middle = d[i],
                  right = has_after ? Number(du[i]) : Number(0);
-    const Number p = left * before, q = middle * here, s = right * after, rhs = b[i];
-    const Wide r = std::abs(p + q + s - rhs);
-    const Wide size = std::abs(p) + std::abs(q) + std::abs(s) + std::abs(rhs);
-    largest.include(
-        {r, std::abs(here), std::abs(rhs), std::abs(left) + std::abs(middle) + std::abs(right), ratio(r, size)});
-    before = here;
-    here = after;
+    const Number rhs = b[i];
+    const Wide r = magnitude(times(left, before) + times(middle, here) + times(right, after) - rhs),
+               size_after = magnitude(after), p = magnitude(left), q = magnitude(middle), s = magnitude(right),
+               size_b = magnitude(rhs), size = p * size_before + q * size_here + s * size_after + size_b;
+    largest.include({r, size_here, size_b, p + q + s, ratio(r, size)});
+    before = here, size_before = size_here;
+    here = after, size_here = size_after;
   }
   return largest;
 }

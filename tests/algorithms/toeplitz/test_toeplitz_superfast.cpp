@@ -35,13 +35,13 @@ Answer answer(Runtime& runtime, const HostMatrix<double>& t, double sigma, const
   return a;
 }
 
-/// A symmetric Toeplitz matrix with eigenvalues of both signs whose smallest magnitude is about `gap` times its norm.
-HostMatrix<double> near_eigenvalue(index_t n, unsigned seed, double gap) {
-  auto t = toeplitz_column<double>({ToeplitzKind::random, 0, seed}, n);
-  const auto values = dense_eigenvalues(t);
+/// Returns the symmetric Toeplitz matrix T - sigma I with eigenvalues of both signs whose smallest magnitude is about
+/// `gap` times its norm; `values` are T's eigenvalues.
+HostMatrix<double> near_eigenvalue(const HostMatrix<double>& t, const std::vector<double>& values, double gap) {
   const double most = std::max(-values.front(), values.back());
-  t(0, 0) -= values[static_cast<std::size_t>(n / 3)] + gap * most;
-  return t;
+  HostMatrix<double> shifted = t.clone();
+  shifted(0, 0) -= values[values.size() / 3] + gap * most;
+  return shifted;
 }
 
 template <class T>
@@ -83,9 +83,11 @@ TEST_CASE("superfast solves with one worker and with two, for any tiles of B", "
 }
 
 CORES_TEST_CASE("superfast agrees with LAPACK within the condition and the residual", "[toeplitz]") {
-  for (const index_t n : {300, 1024, 1999})
+  for (const index_t n : {300, 1024, 1999}) {
+    const auto random = toeplitz_column<double>({ToeplitzKind::random, 0, 7}, n);
+    const auto values = dense_eigenvalues(random);
     for (const double gap : {1e-3, 1e-6, 1e-9, 1e-12}) {
-      const auto t = near_eigenvalue(n, 7, gap);
+      const auto t = near_eigenvalue(random, values, gap);
       const auto b = random_columns<double>(n, 2, 5);
       const auto a = answer(runtime, t, 0, b);
       CAPTURE(n, gap, a.solution.status(), a.solution.condition, a.solution.attempts.size());
@@ -99,6 +101,7 @@ CORES_TEST_CASE("superfast agrees with LAPACK within the condition and the resid
       CHECK(a.solution.condition <= 30 / gap * std::sqrt(static_cast<double>(n)));
       CHECK(difference(a.x, dense_solve(t, 0, b)) <= 1e3 * eps<double> * a.solution.condition);
     }
+  }
 }
 
 CORES_TEST_CASE("superfast is never ok for a matrix that is singular to rounding", "[toeplitz]") {
