@@ -61,14 +61,13 @@ TEMPLATE_TEST_CASE("problems of any shape and rank agree with gelsd", "", FOUR_T
 
 TEMPLATE_TEST_CASE("problems of any shape and rank agree with gelsd on a GPU", "[gpu][sanitize]", FOUR_TYPES) {
   require_gpu();
-  for (const auto& [m, n, rank] :
-       {std::array<index_t, 3>{90, 33, 33}, {33, 50, 33}, {300, 120, 60}, {2000, 12, 12}, {3000, 300, 300}})
+  for (const auto& [m, n, rank] : {std::array<index_t, 3>{90, 33, 33}, {33, 50, 33}, {150, 60, 30}, {700, 12, 12}})
     require_gelsd<TestType>(m, n, rank, ols_tile(runtime(), OlsMethod::tiles, {m, n}));
 }
 
 TEMPLATE_TEST_CASE("larger problems of any rank agree with gelsd on a GPU", "[gpu]", FOUR_TYPES) {
   require_gpu();
-  for (const auto& [m, n] : {Shape{3000, 300}, {300, 700}, {5000, 12}, {64, 64}})
+  for (const auto& [m, n] : {Shape{3000, 300}, {300, 700}, {300, 120}, {5000, 12}, {64, 64}})
     for (const index_t rank : {std::min(m, n), index_t{11}})
       require_gelsd<TestType>(m, n, rank, ols_tile(runtime(), OlsMethod::tiles, {m, n}));
 }

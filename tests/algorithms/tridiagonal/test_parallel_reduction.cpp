@@ -4,6 +4,7 @@
 #include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 
+#include <array>
 #include <random>
 
 using namespace tesela;
@@ -79,11 +80,11 @@ struct Batch {
 
 }  // namespace
 
-NUMBERS_TEST_CASE("parallel reductions agree with LAPACK for any tiles", "[sanitize]") {
+NUMBERS_TEST_CASE("parallel reductions agree with LAPACK for any tiles", "") {
   check_solutions<TestType>(runtime, {0, 1, 2, 3, 4, 5, 8, 31, 255, 256, 257, 1000});
 }
 
-NUMBERS_TEST_CASE("parallel reductions solve systems side by side", "[sanitize]") {
+NUMBERS_TEST_CASE("parallel reductions solve systems side by side", "") {
   for (const index_t n : {1, 2, 3, 17, 512})
     for (const index_t k : {1, 5, 40})
       for (const index_t nb : {k, ceil_div(k, 3)})
@@ -97,7 +98,7 @@ NUMBERS_TEST_CASE("parallel reductions solve systems side by side", "[sanitize]"
 }
 
 // Rows of 2^-900 to 2^900 (single: 2^-100 to 2^100).
-NUMBERS_TEST_CASE("recursive doubling solves dominant systems with rows of any scale", "[sanitize]") {
+NUMBERS_TEST_CASE("recursive doubling solves dominant systems with rows of any scale", "") {
   using T = TestType;
   constexpr index_t n = 512, systems = 100;
   for (const ParallelReduction variant : {ParallelReduction::rd, ParallelReduction::cr_rd})
@@ -118,7 +119,7 @@ NUMBERS_TEST_CASE("recursive doubling solves dominant systems with rows of any s
 }
 
 // Requires a correct solution or a failed status for any diagonal and n, and that both occur.
-NUMBERS_TEST_CASE("recursive doubling is correct or reports that it is not", "[sanitize]") {
+NUMBERS_TEST_CASE("recursive doubling is correct or reports that it is not", "") {
   int right = 0, refused = 0;
   for (const ParallelReduction variant : {ParallelReduction::rd, ParallelReduction::cr_rd})
     for (const double diagonal : {0.0, 0.5, 1.0, 2.25, 100.0, 1e-20})
@@ -139,7 +140,7 @@ NUMBERS_TEST_CASE("recursive doubling is correct or reports that it is not", "[s
   CHECK(refused > 20);
 }
 
-NUMBERS_TEST_CASE("parallel reductions report the place of a breakdown", "[sanitize]") {
+NUMBERS_TEST_CASE("parallel reductions report the place of a breakdown", "") {
   using T = TestType;
   const T nan = test::nan_of<T>, infinity = test::number<T>(std::numeric_limits<double>::infinity(), 1);
   constexpr index_t n = 12;
@@ -171,6 +172,23 @@ NUMBERS_TEST_CASE("parallel reductions report the place of a breakdown", "[sanit
     CHECK(batch.solve(runtime, x, nb, {ParallelReduction::pcr}).info == 4 * 20 + 7);
     for (index_t s = 0; s < 9; ++s)
       if (s != 4 && s != 7) CHECK(batch.residual(x, s) <= 8 * epsilon<T>);
+  }
+}
+
+GPU_TEMPLATE_TEST_CASE("parallel reductions work under a sanitizer", "[sanitize]", float, double) {
+  using T = TestType;
+  for (const ParallelReduction variant : variants) {
+    CAPTURE(static_cast<int>(variant));
+    for (const auto& [n, k, nb] : {std::array<index_t, 3>{17, 5, 2}, {600, 3, 3}}) {  // below and above a thread block
+      const Batch<T> batch(n, k, 2.25);
+      std::vector<T> x;
+      CHECK(batch.solve(runtime, x, nb, {variant, 7}).ok());
+      for (index_t s = 0; s < k; ++s) CHECK(batch.residual(x, s) <= 8 * epsilon<T>);
+    }
+    const test::OneTridiagonal<T> problem(100, 3, 11);
+    CHECK(test::difference(problem, test::solution(runtime, problem, 48, 2, by({variant, 7})), problem.reference()) <=
+          20 * epsilon<T>);
+    CHECK(test::status_of(runtime, test::uncoupled<T>(problem, 60), 48, by({variant, 7})) == 61);
   }
 }
 
