@@ -2,6 +2,7 @@
 
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -54,17 +55,18 @@ template <class T>
 double residual(const HostMatrix<T>& t, double sigma, const HostMatrix<T>& x, const HostMatrix<T>& b, index_t first,
                 index_t columns) {
   const index_t n = t.rows();
+  if (n == 0) return 0;
   const HostMatrix<double> a = dense(t, sigma);
-  double size_a = 0, worst = 0;
-  for (index_t e = 0; e < a.size(); ++e) size_a += a.data()[e] * a.data()[e];
-  for (index_t c = first; c < first + columns; ++c) {
-    std::vector<double> r(static_cast<std::size_t>(n));
+  HostMatrix<double> left(n, columns), product(n, columns);
+  std::copy_n(&x(0, first), left.size(), left.data());
+  blas::gemm(Op::none, Op::none, n, columns, n, 1.0, a.data(), n, left.data(), n, 0.0, product.data(), n);
+  double size_a = static_cast<double>(n) * a(0, 0) * a(0, 0), worst = 0;
+  for (index_t i = 1; i < n; ++i) size_a += 2 * static_cast<double>(n - i) * a(i, 0) * a(i, 0);
+  for (index_t c = 0; c < columns; ++c) {
     double rr = 0, xx = 0, bb = 0;
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < n; ++i) r[static_cast<std::size_t>(i)] += a(i, j) * static_cast<double>(x(j, c));
     for (index_t i = 0; i < n; ++i) {
-      const double right = static_cast<double>(b(i, c)), left = static_cast<double>(x(i, c));
-      rr += std::pow(r[static_cast<std::size_t>(i)] - right, 2), xx += left * left, bb += right * right;
+      const double right = static_cast<double>(b(i, first + c)), rest = product(i, c) - right;
+      rr += rest * rest, xx += left(i, c) * left(i, c), bb += right * right;
     }
     const double relative = rr == 0 ? 0 : std::sqrt(rr) / (std::sqrt(size_a * xx) + std::sqrt(bb));
     if (!(relative <= worst)) worst = relative;
