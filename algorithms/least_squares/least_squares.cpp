@@ -5,6 +5,7 @@
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/host/range_exponent.hpp>
 #include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>
@@ -283,8 +284,24 @@ LeastSquares<T> ols(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const Ol
     answer.degrees_of_freedom = m - answer.rank;
     return answer;
   }
-  return detail::solve_in_tiles(runtime, a, b, options,
-                                [](Graph& g, const auto& A, const auto& B, const auto& o) { return ols(g, A, B, o); });
+  const bool alone = runtime.ranks() == 1;
+  const int of_a = alone ? range_exponent(a) : 0, of_b = alone ? range_exponent(b) : 0;
+  static_cast<void>(scale_in_memory(a, -of_a));
+  static_cast<void>(scale_in_memory(b, -of_b));
+  LeastSquares<T> answer = detail::solve_in_tiles(
+      runtime, a, b, options, [](Graph& g, const auto& A, const auto& B, const auto& o) { return ols(g, A, B, o); });
+  scale_back(answer, of_a, of_b);
+  return answer;
+}
+
+template <class T>
+void scale_back(LeastSquares<T>& answer, int of_a, int of_b) {
+  if ((of_a == 0 && of_b == 0) || answer.status == SolveStatus::not_finite) return;
+  const index_t r = answer.X.cols();
+  bool finite = scale_in_memory(MatrixView<T>(answer.X), of_b - of_a).ok() &&
+                scale_in_memory(MatrixView<T>(answer.triangle), of_a).ok();
+  for (real_t<T>& norm : answer.residual_norms) finite = std::isfinite(norm = std::ldexp(norm, of_b)) && finite;
+  if (!finite) answer = detail::not_finite<T>(r);
 }
 
 template <class T>
@@ -306,7 +323,8 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   template OlsMethod ols_method<T>(OlsMethod, Shape, index_t);                                         \
   template Measured ols_error<T>(const NormalResidual<T>::Result&, Shape, index_t, double);            \
   template LeastSquares<T> ols(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&); \
-  template LeastSquares<T> ols(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);
+  template LeastSquares<T> ols(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);             \
+  template void scale_back(LeastSquares<T>&, int, int);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 template LeastSquares<float> ols(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);

@@ -84,9 +84,15 @@ template <class T>
 
 /// Solves the problem for matrices in memory: chooses the method and the tiles, and waits.
 ///
-/// a, b  m x n and m x r, on the host or on one device; overwritten.
+/// a, b  m x n and m x r, on the host or on one device; overwritten. On the host powers of two scale an A and a B near
+///       the ends of the range.
 template <class T>
 [[nodiscard]] LeastSquares<T> ols(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const OlsOptions& options = {});
+
+/// Turns the answer for 2^-of_a A and 2^-of_b B (range_exponent) into the answer for A and B; `not_finite` if that
+/// overflows.
+template <class T>
+void scale_back(LeastSquares<T>& answer, int of_a, int of_b);
 
 /// Solves the problem by tall_skinny for an A in a file, which may be larger than memory: A is read once, a block of
 /// rows at a time. B is m x r. Throws ArgumentError if A and B differ in rows, FileError as MatrixRows::read.

@@ -126,7 +126,8 @@ struct FactoredQr {
 
 /// Factors a matrix in memory: chooses the tiles, and waits.
 ///
-/// a  m x n, on the host or on one device; overwritten by R and the Householder vectors.
+/// a  m x n, on the host or on one device; overwritten by R and the Householder vectors. On the host a power of two
+///    scales an A near the ends of the range.
 template <class T>
 [[nodiscard]] FactoredQr<T> qr(Runtime& runtime, MatrixView<T> a, const QrOptions& options = {});
 

@@ -7,6 +7,7 @@
 #include <tesela/algorithms/support/tuned_tile.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/host/range_exponent.hpp>
 #include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
@@ -61,17 +62,30 @@ TileShape tile_of(const Runtime& runtime, const MatrixView<T>& a, const QrOption
   return qr_tile(runtime, a.rows, a.cols, is_complex<T>);
 }
 
+/// Divides A by 2^e, with which qr() stays in range. Returns e.
+template <class T>
+int scale_into_range(const Runtime& runtime, const MatrixView<T>& a) {
+  const int exponent = runtime.ranks() == 1 ? range_exponent(a) : 0;
+  static_cast<void>(scale_in_memory(a, -exponent));
+  return exponent;
+}
+
 }  // namespace
 
 template <class T>
 FactoredQr<T> qr(Runtime& runtime, MatrixView<T> a, const QrOptions& options) {
   const TileShape tile = tile_of(runtime, a, options);
+  const int exponent = scale_into_range(runtime, a);
   const auto A = a.in_tiles(runtime, tile);
   Graph g(runtime);
   FactoredQr<T> found{qr(g, A, options), {}};
   report_not_finite(g, A, FinitePart::upper);
   found.status = g.wait();
   A.bring_home();
+  if (exponent != 0 && found.status.ok()) {
+    found.status = scale_in_memory(a, exponent, true);
+    A.home_changed();
+  }
   return found;
 }
 
@@ -114,6 +128,7 @@ Status qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>>
     return {};
   }
   const TileShape tile = tile_of(runtime, a, options);
+  const int exponent = scale_into_range(runtime, a);
   const auto A = a.in_tiles(runtime, tile, "A");
   Graph g(runtime);
   const QrFactorization<T> factors = qr(g, A, options);
@@ -122,7 +137,7 @@ Status qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>>
     keep_r(g, factors);
     const Status status = g.wait();
     A.bring_home();
-    return status;
+    return status.ok() ? scale_in_memory(a, exponent) : status;
   }
   const auto R = r.in_tiles(runtime, tile, "R"), Q = q.in_tiles(runtime, tile, "Q");
   factors.extract_r(g, R);
@@ -130,7 +145,7 @@ Status qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>>
   const Status status = g.wait();
   R.bring_home();
   Q.bring_home();
-  return status;
+  return status.ok() ? scale_in_memory(r, exponent) : status;
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 
@@ -86,6 +87,55 @@ WORKERS_TEST_CASE("qr of a matrix in memory gives R, Q and products") {
   HostMatrix<double> bad = random(20, 10, 1);
   bad(3, 4) = std::nan("");
   CHECK(qr(runtime, MatrixView<double>(bad)).status.info == 5);
+}
+
+NUMBERS_TEST_CASE("qr and ols of matrices near the ends of the range equal those of moderate ones", "") {
+  using T = TestType;
+  using Limits = std::numeric_limits<real_t<T>>;
+  const index_t m = 200, n = 40;
+  const QrOptions tiles{.tile = {64, 16}};
+  const auto small = test::random<T>(m, n, 1);
+  // Columns of almost one direction, so that sums of their elements exceed norms by a few percent.
+  const auto one =
+      filled<T>({m, n}, [&](index_t i, index_t j) { return T(real_t<T>(1.1)) + small(i, j) * real_t<T>(0.02); });
+  for (const int e : {Limits::max_exponent - 4, Limits::min_exponent - 1, Limits::min_exponent - Limits::digits / 2}) {
+    CAPTURE(e);
+    const HostMatrix<T> a = times_two_to(e, one), unit = times_two_to(-e, a);
+    const double rounding = std::ldexp(1.0, Limits::min_exponent - Limits::digits - e);  // of subnormal numbers
+    HostMatrix<T> work = a.clone(), q(m, n), r(n, n), of_unit = unit.clone(), none = a.clone(), only_r = a.clone();
+    REQUIRE(qr(runtime, MatrixView<T>(work), MatrixView<T>(q), MatrixView<T>(r), tiles).ok());
+    REQUIRE(qr(runtime, MatrixView<T>(of_unit), {}, {}, tiles).ok());
+    REQUIRE(qr(runtime, MatrixView<T>(only_r), {}, {}, tiles).ok());
+    const FactoredQr<T> factored = qr(runtime, MatrixView<T>(none), tiles);
+    REQUIRE(factored.status.ok());
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i <= j; ++i) {
+        const T scaled = times_power_of_two(r(i, j), -e);
+        CHECK(std::abs(scaled - of_unit(i, j)) <= 100 * eps<T> + rounding);
+        CHECK((only_r(i, j) == r(i, j) && none(i, j) == r(i, j)));
+      }
+    HostMatrix<T> formed(m, n);
+    REQUIRE(factored.factors.form_q(runtime, MatrixView<T>(formed)).ok());
+    CHECK(distance(formed, q) <= 100 * eps<T>);
+    CHECK(distance(product(Op::conjugate, q, q), identity<T>(n)) <= 1e3 * eps<T>);
+
+    const HostMatrix<T> b = times_two_to(e - 8, product(one, test::random<T>(n, 2, 3)));
+    const auto solve = [&](HostMatrix<T> of_a, HostMatrix<T> of_b) {
+      return ols(runtime, MatrixView<T>(of_a), MatrixView<T>(of_b), {.method = OlsMethod::tiles});
+    };
+    const LeastSquares<T> found = solve(a.clone(), b.clone()), expected = solve(unit.clone(), times_two_to(-e, b));
+    REQUIRE((found.status == SolveStatus::ok && expected.status == SolveStatus::ok));
+    CHECK(distance(found.X, expected.X) <= 1e4 * eps<T> * norm(expected.X));  // the condition is 600
+    for (std::size_t k = 0; k < 2; ++k)
+      CHECK(std::abs(std::ldexp(found.residual_norms[k], -e) - expected.residual_norms[k]) <= 100 * eps<T> + rounding);
+  }
+  // R overflows, x does not.
+  const HostMatrix<T> large = filled<T>({2, 1}, [](index_t, index_t) { return T(Limits::max() * real_t<T>(0.9)); });
+  HostMatrix<T> a = large.clone(), b = large.clone(), work = large.clone();
+  CHECK(qr(runtime, MatrixView<T>(work)).status.info == 1);
+  const LeastSquares<T> found = ols(runtime, MatrixView<T>(a), MatrixView<T>(b));
+  REQUIRE(found.status == SolveStatus::ok);
+  CHECK(std::abs(found.X(0, 0) - T(1)) <= 10 * eps<T>);
 }
 
 WORKERS_TEST_CASE("qr by rotations of a matrix in memory gives R and Q^T B") {

@@ -383,3 +383,17 @@ def test_a_transposed_hermitian_matrix_is_refused():
     h = np.array([[2, 1j], [-1j, 3]])
     with pytest.raises(TypeError, match="transposed=False"):
         tesela.solve(h, np.ones(2), assume_a="pos", transposed=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_qr_and_lstsq_near_the_ends_of_the_range(dtype):
+    info = np.finfo(dtype)
+    one = 1.1 + 0.02 * random(200, 150)
+    one = (one if np.dtype(dtype).kind == "c" else one.real).astype(dtype)
+    for scale in (info.dtype.type(2) ** (info.maxexp - 4), info.tiny):  # sums of elements exceed 16
+        a = one * scale
+        q, r = tesela.qr(a, mode="economic")
+        close(q @ (r / scale), one, dtype)
+        assert (np.abs(tesela.qr(a, mode="r").r[:150] - r) <= info.smallest_subnormal).all()
+        x = tesela.lstsq(a, a[:, 2] / 8).x
+        close(x, np.eye(150, dtype=dtype)[2] / 8, dtype, 1e5)

@@ -13,6 +13,7 @@
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/host/range_exponent.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>
@@ -160,7 +161,7 @@ int run_qr(Options o) {
   problem.in_parts = part.has_value();
   problem.a = operand<T>(o, problem.runtime, part);
   problem.work = HostMatrix<T>(problem.a.rows(), problem.a.cols());
-  if (!o.a.empty() && !part) problem.keep_in_range();
+  if (!o.a.empty() && !part) problem.exponent = range_exponent(MatrixView<T>(problem.a));
   paused.reset();
   report.problem() = {{"m", o.m},
                       {"n", o.n},

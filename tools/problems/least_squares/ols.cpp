@@ -7,6 +7,7 @@
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/host/range_exponent.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
@@ -136,6 +137,8 @@ void OlsProblem<T>::restore() {
     std::copy_n(b.data() + j * b.ld(), b.rows(), &work_b(0, j));
     std::fill_n(&work_b(0, j) + b.rows(), work_b.rows() - b.rows(), T(0));
   }
+  static_cast<void>(scale_in_memory(MatrixView<T>(work_a), -unit_a));
+  static_cast<void>(scale_in_memory(MatrixView<T>(work_b), -unit_b));
 }
 
 template <class T>
@@ -167,8 +170,14 @@ OlsSolver<T> by_graph(OlsProblem<T>& p, const std::string& name) {
     }
     return ols(g, A, B, options);
   };
-  return graph_solver<LeastSquares<T>>(p, options, solve,
-                                       [&p, options](auto& g) { return ols(g, *p.rows, p.b, options); });
+  OlsSolver<T> solver = graph_solver<LeastSquares<T>>(p, options, solve,
+                                                      [&p, options](auto& g) { return ols(g, *p.rows, p.b, options); });
+  solver.result = [&p, result = solver.result] {
+    LeastSquares<T> answer = result();
+    scale_back(answer, p.unit_a, p.unit_b);
+    return answer;
+  };
+  return solver;
 }
 
 /// solve() leaves X in the first n rows of work_b; judge(answer) sets rank and condition.

@@ -57,6 +57,7 @@ struct OlsProblem {
   bool multipliers = false;                  ///< as OlsOptions::multipliers
   const char* command = "ols";               ///< in messages
   std::vector<PinnedMemory> pinned = {};
+  int unit_a = 0, unit_b = 0;  ///< exponents: a run of ours solves for 2^-unit_a A and 2^-unit_b B
 
   /// Generates uniform A and B for a benchmark, in page-locked memory or where the workers keep their tiles.
   void generate_uniform(bool on_workers);
@@ -69,7 +70,7 @@ struct OlsProblem {
   void describe(const std::string& name, nlohmann::json& report) const;
   double flops() const { return flops_each<T> * ols_flops(shape, rhs); }
   void allocate();
-  /// Copies A and B into work_a and work_b, with zeros below B.
+  /// Copies A and B into work_a and work_b, scaled, with zeros below B.
   void restore();
   /// Restores A and B in tiles.
   void restore(bench::RestoredMatrix<T>& A, bench::RestoredMatrix<T>& B, TileShape tiles);

@@ -10,19 +10,17 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/host/range_exponent.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
-#include <tesela/tiles/power_of_two.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
-#include <span>
 #include <utility>
 
 namespace tesela::cli {
@@ -42,17 +40,10 @@ void QrProblem<T>::generate_uniform(bool on_workers) {
 }
 
 template <class T>
-void QrProblem<T>::keep_in_range() {
-  constexpr int growth = 8, most = std::numeric_limits<real_t<T>>::max_exponent;
-  const int size = largest_exponent(a.size(), a.data()), rows = std::ilogb(std::max<index_t>(shape.rows, 1));
-  exponent = std::max(0, size + rows + growth - most);
-}
-
-template <class T>
 void QrProblem<T>::unscale(QrFactors<T>& factors) {
   if (exponent == 0 || factors.r == nullptr) return;
   r = upper_trapezoid(*factors.r, order());
-  scale_by_power_of_two(std::span(r.data(), static_cast<std::size_t>(r.size())), exponent);
+  static_cast<void>(scale_in_memory(MatrixView<T>(r), exponent));
   factors.r = &r;
 }
 
@@ -61,7 +52,7 @@ void QrProblem<T>::restore() {
   bench::RestoredMatrix<T>::release(work.data());
   if (is_simulated()) return;
   std::copy_n(a.data(), a.size(), work.data());
-  scale_by_power_of_two(std::span(work.data(), static_cast<std::size_t>(work.size())), -exponent);
+  static_cast<void>(scale_in_memory(MatrixView<T>(work), -exponent));
 }
 
 template <class T>

@@ -39,7 +39,7 @@ struct QrProblem {
   bool resident = false;       ///< A is generated where the workers keep its tiles, and its factors stay there
   /// A matrix of more elements is checked on a sample of its columns.
   index_t checked_whole = std::numeric_limits<index_t>::max();
-  int exponent = 0;  ///< a run factors 2^-exponent A
+  int exponent = 0;  ///< a run factors 2^-exponent A (range_exponent)
   std::optional<PinnedMemory> pinned = {};
 
   index_t order() const { return std::min(shape.rows, shape.cols); }
@@ -48,8 +48,6 @@ struct QrProblem {
   void generate_uniform(bool on_workers);
   /// Uniform elements, also outside the band.
   Generator<T> generator() const { return {Pattern::uniform, T(0), shape.cols, seed, shape.rows}; }
-  /// Sets `exponent` to the smallest number that keeps sums of A's elements finite.
-  void keep_in_range();
   /// Multiplies R by 2^exponent, in `r`.
   void unscale(QrFactors<T>& factors);
   /// Copies A into `work`, and divides it by 2^exponent.

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/scalar.hpp>
+#include <tesela/tiles/matrix_view.hpp>
+
+namespace tesela {
+
+/// Returns e for which reflectors of 2^-e A can be formed and applied: sums of m elements do not overflow, and rounding
+/// errors are not subnormal. 0 for an A of moderate size, for A = 0 and for an A on a device.
+///
+/// a       m x n; NaN and infinities do not count. All cores read it once.
+/// Source  LAPACK gels, which scales A and B.
+template <class T>
+[[nodiscard]] int range_exponent(const MatrixView<T>& a);
+
+/// Computes A = 2^e A, or its upper trapezoid alone, in host memory. Returns 1 + j if column j of the result is the
+/// first that is not finite. If e = 0, it neither reads nor writes.
+template <class T>
+Status scale_in_memory(const MatrixView<T>& a, int e, bool upper = false);
+
+}  // namespace tesela
