@@ -68,7 +68,7 @@ HostMatrix<T> covariance_of(Graph& g, const Inverse<T>& inverse, const std::vect
       const auto row = static_cast<index_t>(unknown(pivots, i)), column = static_cast<index_t>(unknown(pivots, j));
       V(row, column) = times_power_of_two(
           element, -inverse.exponents[static_cast<std::size_t>(i)] - inverse.exponents[static_cast<std::size_t>(j)]);
-      V(column, row) = conj(V(row, column));
+      if (i < j) V(column, row) = conj(V(row, column));
     }
   return V;
 }
