@@ -261,6 +261,9 @@ void exclude(App& app) {
 
 int run(EigOptions o) {
   o.vectors = o.vectors || !o.vectors_out.empty();
+  const auto method = find_named(eig_methods(), o.method).value_or(EigMethod::lapack);
+  require((o.band == 0 && o.block == 0) || (method != EigMethod::lapack && method != EigMethod::one_task), "eig",
+          o.band > 0 ? "--band" : "--block", "belongs to --method two-stage, not to ", o.method);
   require(o.jobs.empty() || find_named(eig_methods(), o.method).has_value(), "eig", "--method", o.method,
           " is not there for --jobs");
   if (!o.jobs.empty()) return run_eig_jobs(o);

@@ -24,6 +24,7 @@ using Options = SvdCommandOptions;
 void require_valid(const Options& o) {
   require(o.largest <= std::min(o.m, o.n), "svd", "--largest", o.largest, " of ", std::min(o.m, o.n), " values");
   require(!o.values || (o.out_u.empty() && o.out_v.empty()), "svd", "--values", "contradicts --out-u and --out-v");
+  require(o.band == 0 || o.method != "lapack", "svd", "--band", "belongs to --method two-stage, not to lapack");
 }
 
 /// Returns the largest error of the values relative to the largest one of the reference. With --range they are compared

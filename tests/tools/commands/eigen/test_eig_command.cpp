@@ -198,6 +198,8 @@ TEST_CASE("eig refuses invalid options, and works with all schedulers") {
   refused({"-n", "10", "--scale", "1e308", "--random", "wilkinson"}, "--scale");
   refused({"-n", "10", "--band", "0"}, "--band");
   refused({"-n", "10", "--method", "one-stage", "--band", "8"}, "band");
+  refused({"-n", "10", "--method", "lapack", "--band", "8"}, "--band: belongs to --method two-stage, not to lapack");
+  refused({"-n", "10", "--method", "qr-iteration", "--block", "8"}, "--block");
   refused({"--a", ""}, "--a");
   refused({"-n", "10", "--out", ""}, "--out");
   refused({"-n", "10", "--method", "jacobi"}, "--method");
