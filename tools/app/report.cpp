@@ -183,8 +183,8 @@ std::string is_wrong(const std::string& name, const Measured& measured) {
   if (!std::isfinite(measured.error)) return fmt::format("not finite: {}", name);
   if (!measured.useful())
     return fmt::format(
-        "inaccurate: {} {:.2g} is inconclusive: the problem is so ill-conditioned that rounding may leave "
-        "{:.2g}, and a limit above {} proves nothing",
+        "inaccurate: {} {:.2g} is inconclusive: rounding may leave {:.2g} if a problem is ill-conditioned or its "
+        "numbers are near the smallest one, and a limit above {} proves nothing",
         name, measured.error, measured.bound, useful_bound);
   return fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, measured.error, measured.limit());
 }

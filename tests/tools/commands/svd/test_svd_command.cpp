@@ -154,6 +154,9 @@ TEST_CASE("svd --stream reads a file in blocks of rows and writes U in blocks") 
   write_matrix(folder / "tiny.npy", a);
   const auto tiny = svd({"-a", folder / "tiny.npy", "--stream", "--out-u", folder / "u.npy"});
   CHECK((tiny["status"] == "ok" && tiny["checks"]["rank"] == 12));
+  write_matrix(folder / "tiny.npy", filled<double>({4, 2}, [](index_t, index_t) { return 5e-324; }));
+  CHECK_THAT(svd({"-a", folder / "tiny.npy", "--stream"}, 1)["status"].get<std::string>(),
+             ContainsSubstring("numbers are near the smallest one"));
   svd.refuses({"-n", "5", "--stream"}, "--a");
   write_matrix(folder / "wide.npy", HostMatrix<double>::zeros(3, 4));
   svd.refuses({"-a", folder / "wide.npy", "--stream"}, "m >= n");
@@ -258,6 +261,7 @@ TEST_CASE("svd refuses wrong options") {
   svd.refuses({"-n", "5", "--largest", "6"}, "6 of 5 values");
   svd.refuses({"-n", "5", "--full", "--largest", "2"}, "contradict");
   svd.refuses({"-n", "5", "--full", "--values"}, "contradict");
+  svd.refuses({"-n", "5", "--method", "lapack", "--band", "2"}, "--band: belongs to --method two-stage");
   svd.refuses({"-n", "5", "--values", "--out-u", "u.npy"}, "contradict");
   svd.refuses({"-n", "5", "--random", "laplacian"}, "hilbert");
   svd.refuses({"-n", "5", "--scale", "1e400"}, "--scale");
