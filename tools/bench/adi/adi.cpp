@@ -3,7 +3,6 @@
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
@@ -29,9 +28,8 @@ bool of_cusparse(const std::string& peer) {
 
 /// Refuses what cannot be before anything is allocated.
 void settle_options(AdiOptions& o) {
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
   const bool cusparse = std::any_of(o.peers.begin(), o.peers.end(), of_cusparse);
-  if (o.data.empty()) o.data = gpu || cusparse ? "device" : "host";
+  if (o.data.empty()) o.data = o.gpu() || cusparse ? "device" : "host";
   if (o.n.empty()) o.n = o.on_device() ? std::vector<index_t>{1024, 4096, 8192} : std::vector<index_t>{512, 2048};
   if (o.peers.empty()) {
     o.peers = o.on_device() ? std::vector<std::string>{"tesela", "strided-0", "strided-1", "rhs-0"}
@@ -139,8 +137,7 @@ const cli::Command adi_command(
           ->check(cli::one_of(names));
       app.add_option("--data", o->data, "host: on the cores; device: everything on the GPUs (default with one)")
           ->check(cli::one_of({"host", "device"}));
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

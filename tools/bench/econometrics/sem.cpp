@@ -157,10 +157,7 @@ const cli::Command sem_command(
           ->transform(cli::positive())
           ->needs(table)
           ->capture_default_str();
-      auto* peers = app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
-                        ->delimiter(',')
-                        ->check(cli::one_of(peer_names(cli::sem_table())))
-                        ->capture_default_str();
+      auto* peers = add_peers(app, o->peers, peer_names(cli::sem_table()))->capture_default_str();
       app.add_option("--method", o->method, "2sls, or 3sls as well, which no library's peer does")
           ->check(cli::one_of({"2sls", "3sls"}))
           ->capture_default_str();

@@ -164,7 +164,7 @@ const cli::Command eig_command(
       app.add_flag("!--no-check", o->check, "do not check results before they are timed; the rows note it");
       app.add_option("--band", o->band, "half-width of the band between the stages")->transform(cli::positive());
       app.add_option("--block", o->block, "columns that are gathered before A takes them")->transform(cli::positive());
-      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
+      return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

@@ -70,13 +70,10 @@ const cli::Command eig_batch_command(
           ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--count", o->count, "matrices")->transform(cli::positive())->capture_default_str();
-      app.add_option("--jobs", o->jobs, "values, vectors: one job or two (default: vectors)")
-          ->delimiter(',')
-          ->check(cli::one_of({"values", "vectors"}));
+      add_jobs(app, o->jobs);
       o->add_peers(app);
       cli::add_random(app, o->random, symmetric_kinds());
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

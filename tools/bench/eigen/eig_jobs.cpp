@@ -114,8 +114,7 @@ const cli::Command eig_jobs_command(
       cli::Choices().add(eig_methods()).add_option(app, "--method", o->method);
       app.add_flag("--vectors,!--no-vectors", o->vectors, "all pairs (default), or values alone");
       cli::add_random(app, o->random, symmetric_kinds());
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

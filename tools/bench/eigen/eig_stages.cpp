@@ -166,13 +166,10 @@ const cli::Command eig_stages_command(
       o->common.repeat = 3;
       o->add_to(app, "eig-stages");
       app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
-      app.add_option("--jobs", o->jobs, "values, vectors: one job or two")
-          ->delimiter(',')
-          ->check(cli::one_of({"values", "vectors"}));
+      add_jobs(app, o->jobs);
       app.add_option("--band", o->band, "half-width of the band between the stages")->transform(cli::positive());
       app.add_option("--block", o->block, "columns that are gathered before A takes them")->transform(cli::positive());
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

@@ -156,19 +156,13 @@ const cli::Command eig_study_command(
       for (const auto& method : eig_iterations()) names.emplace_back(method.name);
       for (const auto& factor : qr_factors()) names.push_back(std::string("qr-iteration ") + factor.name);
       names.emplace_back("qr-iteration shifted");
-      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
-          ->delimiter(',')
-          ->check(cli::one_of(names));
+      add_peers(app, o->peers, names);
       app.add_option("--tol", o->tolerance, "of iterations, over ||A||_F")
           ->check(cli::positive_up_to(largest_iteration_tolerance))
           ->capture_default_str();
       app.add_option("--max-iterations", o->most, "of iterations (default: 2000 n)")->transform(cli::positive());
       app.add_flag("!--values", o->vectors, "eigenvalues alone");
-      app.footer("Both precisions in one run, unless --precision chooses.");
-      return std::function<int()>([o, &app] {
-        o->both_precisions = app.get_option("--precision")->count() == 0;
-        return guarded([&] { run(*o); });
-      });
+      return for_both_precisions(app, o, run);
     });
 
 }  // namespace

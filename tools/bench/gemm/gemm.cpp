@@ -2,10 +2,9 @@
 
 #include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/bench/harness/report.hpp"
+#include "tools/bench/harness/factor_options.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
@@ -16,25 +15,20 @@ namespace tesela::bench {
 
 namespace {
 
-struct GemmOptionsOfBench : Options {
+struct GemmOptionsOfBench : FactorOptions {
   std::vector<index_t> n{4096};
   index_t m = 0, k = 0;
   cli::GemmMethod method;
-  std::vector<std::string> peers;
-  std::string data = "host";
-  bool on_device() const { return data == "device"; }
-  bool has(const std::string& peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
 };
 
 /// Chooses the peers, and throws for peers that this machine does not have before anything is allocated.
-void resolve(GemmOptionsOfBench& o) {
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
+void settle_options(GemmOptionsOfBench& o) {
   if (o.peers.empty()) {
     if (o.on_device())
       o.peers = {"tesela", "cublas", "starpu"};
     else
-      o.peers = gpu ? std::vector<std::string>{"tesela", "cublas", "cublasxt", "starpu"}
-                    : std::vector<std::string>{"tesela", "openblas", "starpu"};
+      o.peers = o.gpu() ? std::vector<std::string>{"tesela", "cublas", "cublasxt", "starpu"}
+                        : std::vector<std::string>{"tesela", "openblas", "starpu"};
     if (o.common.complex()) std::erase(o.peers, "starpu");
   }
   for (const char* host_only : {"openblas", "cublasxt"})
@@ -52,7 +46,7 @@ void resolve(GemmOptionsOfBench& o) {
 
 template <class T>
 void run(GemmOptionsOfBench o) {
-  resolve(o);
+  settle_options(o);
   Runtime runtime(o.runtime());
   Report report("gemm", o, &runtime);
   double ceiling = 0;
@@ -95,26 +89,23 @@ void run(GemmOptionsOfBench o) {
   report.finish();
 }
 
-const cli::Command gemm_command(
-    cli::Command::Group::bench, "gemm", "C = A B as a task graph against OpenBLAS, cuBLAS, cublasXt and plain StarPU",
-    [](cli::App& app) {
-      auto o = std::make_shared<GemmOptionsOfBench>();
-      o->common.repeat = 7;
-      o->add_to(app, "gemm", {.complex = true});
-      app.add_option("-n,--n", o->n, "columns of C (and rows of A and B without --m, --k); several: one case each")
-          ->delimiter(',')
-          ->capture_default_str();
-      app.add_option("-m,--m", o->m, "rows of C (default: n)")->transform(cli::positive());
-      app.add_option("-k,--k", o->k, "inner size (default: n)")->transform(cli::positive());
-      o->method.add_to(app);
-      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
-          ->delimiter(',')
-          ->check(cli::one_of({"tesela", "openblas", "cublas", "cublasxt", "starpu"}));
-      app.add_option("--data", o->data, "host: transfers are timed; device: operands stay on the GPUs")
-          ->check(cli::one_of({"host", "device"}))
-          ->capture_default_str();
-      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
-    });
+const cli::Command gemm_command(cli::Command::Group::bench, "gemm",
+                                "C = A B as a task graph against OpenBLAS, cuBLAS, cublasXt and plain StarPU",
+                                [](cli::App& app) {
+                                  auto o = std::make_shared<GemmOptionsOfBench>();
+                                  o->common.repeat = 7;
+                                  o->add_to(app, "gemm", {.complex = true});
+                                  app.add_option(
+                                         "-n,--n", o->n,
+                                         "columns of C (and rows of A and B without --m, --k); several: one case each")
+                                      ->delimiter(',')
+                                      ->capture_default_str();
+                                  app.add_option("-m,--m", o->m, "rows of C (default: n)")->transform(cli::positive());
+                                  app.add_option("-k,--k", o->k, "inner size (default: n)")->transform(cli::positive());
+                                  o->method.add_to(app);
+                                  o->add_peers(app, {"tesela", "openblas", "cublas", "cublasxt", "starpu"});
+                                  return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
+                                });
 
 }  // namespace
 }  // namespace tesela::bench

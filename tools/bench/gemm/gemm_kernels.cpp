@@ -203,12 +203,9 @@ const cli::Command gemm_kernels_command(
           ->delimiter(',')
           ->check(cli::one_of({"1", "2", "4", "8"}))
           ->capture_default_str();
-      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
-          ->delimiter(',')
-          ->check(cli::one_of({"naive", "shared", "coarse", "tuned", "int8", "cublas", "cublas-emulated"}))
+      add_peers(app, o->peers, {"naive", "shared", "coarse", "tuned", "int8", "cublas", "cublas-emulated"})
           ->capture_default_str();
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

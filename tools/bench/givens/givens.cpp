@@ -6,8 +6,6 @@
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
@@ -102,7 +100,7 @@ void run_case(const GivensOptionsOfBench& o, Runtime& runtime, Report& report, S
 
 template <class T>
 void run(GivensOptionsOfBench o) {
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
+  const bool gpu = o.gpu();
   resolve(o, gpu);
   require_schedule_order("bench givens", "--order", o.order);
   Runtime runtime(o.runtime());
@@ -168,10 +166,8 @@ const cli::Command givens_command(
       auto* tile = cli::add_tile(app, o->tile, "MB or MBxNB", "rows of Q's tiles and columns of A's");
       cli::add_deprecated_alias(app, "--nb", o->nb, tile)->transform(cli::positive());
       cli::add_deprecated_alias(app, "--mb", o->mb, tile)->transform(cli::positive());
-      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
-          ->delimiter(',')
-          ->check(cli::one_of({"tesela", "givens", "lapack", "cusolver"}));
-      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
+      add_peers(app, o->peers, {"tesela", "givens", "lapack", "cusolver"});
+      return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

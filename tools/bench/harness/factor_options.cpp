@@ -15,17 +15,14 @@ bool FactorOptions::has(const std::string& peer) const {
 
 void FactorOptions::add_peers(cli::App& app, const std::vector<std::string>& names) {
   own_ = names.front();
-  app.add_option("--peers,--methods", peers, "methods to run; the others are compared with the first")
-      ->delimiter(',')
-      ->check(cli::one_of(names));
+  bench::add_peers(app, peers, names);
   app.add_option("--data", data, "host: transfers are timed; device: the data stay on the GPUs")
       ->check(cli::one_of({"host", "device"}))
       ->capture_default_str();
 }
 
 void FactorOptions::resolve(const std::string& benchmark) {
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && common.ncuda != 0;
-  if (peers.empty()) peers = {own_, gpu || on_device() ? "cusolver" : "lapack"};
+  if (peers.empty()) peers = {own_, gpu() || on_device() ? "cusolver" : "lapack"};
   require(!on_device() || !has("lapack"), "bench " + benchmark, "--peers",
           "lapack needs host matrices: use --data host");
   const bool cusolver =

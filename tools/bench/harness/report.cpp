@@ -292,6 +292,21 @@ void Report::finish() const {
   cli::write_json(json(), options_.common.json_path);
 }
 
+bool Options::gpu() const { return count_cuda_devices() > 0 && common.ncuda != 0; }
+
+cli::Option* add_peers(cli::App& app, std::vector<std::string>& peers, const std::vector<std::string>& names) {
+  return app.add_option("--peers,--methods", peers, "methods to run; the others are compared with the first")
+      ->delimiter(',')
+      ->check(cli::one_of(names));
+}
+
+void add_jobs(cli::App& app, std::vector<std::string>& jobs) {
+  app.add_option("--jobs", jobs, "values, vectors: one job or two")
+      ->delimiter(',')
+      ->check(cli::one_of({"values", "vectors"}))
+      ->capture_default_str();
+}
+
 int guarded(const std::function<void()>& body) {
   try {
     body();

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <complex>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,7 +25,15 @@ struct Options {
   void add_to(cli::App& app, const char* default_name) { add_to(app, default_name, {}); }
   /// Options of the Runtime, without features that cost time, such as profiling.
   RuntimeOptions runtime() const;
+  /// Returns whether the machine has a GPU, and --ncuda allows it.
+  bool gpu() const;
 };
+
+/// Adds --peers (--methods) with these names.
+cli::Option* add_peers(cli::App& app, std::vector<std::string>& peers, const std::vector<std::string>& names);
+
+/// Adds --jobs: values, vectors, or both.
+void add_jobs(cli::App& app, std::vector<std::string>& jobs);
 
 /// Collects rows, prints them as a table and writes NAME.csv, NAME.svg and the JSON report. A run that ends before
 /// finish() leaves its rows in NAME.csv.part.
@@ -97,6 +106,32 @@ int guarded_in_precision(const Options& options, const Body& body) {
     else
       body.template operator()<double>();
   });
+}
+
+/// Returns a command's function: body.operator()<T>(options) for the T of the precision, real or complex.
+template <class O, class Body>
+std::function<int()> for_numbers(const std::shared_ptr<O>& o, const Body& body) {
+  return [o, body] { return guarded_in_precision(*o, [&]<class T>() { body.template operator()<T>(*o); }); };
+}
+
+/// Does the same for real numbers.
+template <class O, class Body>
+std::function<int()> for_reals(const std::shared_ptr<O>& o, const Body& body) {
+  return [o, body] {
+    return guarded([&] {
+      o->common.precision == "s" ? body.template operator()<float>(*o) : body.template operator()<double>(*o);
+    });
+  };
+}
+
+/// Returns the function of a study, which sets both_precisions unless --precision chooses, and says so in the help.
+template <class O, class Body>
+std::function<int()> for_both_precisions(cli::App& app, const std::shared_ptr<O>& o, const Body& body) {
+  app.footer("Both precisions in one run, unless --precision chooses.");
+  return [o, &app, body] {
+    o->both_precisions = app.count("--precision") == 0;
+    return guarded([&] { body(*o); });
+  };
 }
 
 /// Measures the copy rate in GB/s of the memory that holds a benchmark's data, on the runtime's devices or on the host

@@ -53,8 +53,7 @@ const cli::Command lse_command(
       app.add_option("--rows-c", o->p, "rows of C")->transform(cli::positive())->capture_default_str();
       app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive())->capture_default_str();
       o->add_peers(app, peer_names(cli::lse_table<double>()));
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

@@ -67,7 +67,7 @@ const cli::Command ols_command(
       cli::add_tile(app, o->tile, "MB or MBxNB");
       add_to(app, o->method);
       o->add_peers(app, peer_names(cli::ols_table<double>()));
-      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
+      return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

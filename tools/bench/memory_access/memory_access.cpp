@@ -131,8 +131,7 @@ const cli::Command memory_access_command(
           ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--block", o->block, "threads of a block")->check(cli::between(1, 1024))->capture_default_str();
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

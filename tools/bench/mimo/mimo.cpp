@@ -57,8 +57,7 @@ const cli::Command command(
       app.add_option("--max-nodes", o->max_nodes, "of slots: a second row with such a bound")
           ->transform(cli::positive());
       app.add_option("--slots", o->slots, "also p99 / median over N different slots")->transform(cli::positive());
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

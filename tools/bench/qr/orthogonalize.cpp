@@ -49,9 +49,7 @@ const cli::Command orthogonalize_command(
           ->transform(cli::positive());
       std::vector<std::string> names{"lapack", "cusolver"};
       for (const auto& method : orthogonalizations()) names.emplace_back(method.name);
-      app.add_option("--peers,--methods", o->peers, "who competes; the first is what the others are compared with")
-          ->delimiter(',')
-          ->check(cli::one_of(names));
+      add_peers(app, o->peers, names);
       return std::function<int()>([o] {
         require(o->m >= o->n, "bench qr-orthogonalize", "--m", "is less than n");
         return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); });

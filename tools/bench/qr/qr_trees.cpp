@@ -151,8 +151,7 @@ const cli::Command qr_trees_command(
       app.add_option("--trees", o->trees, "which (default: all, domain:4 for domain); of " + schedule_order_list())
           ->delimiter(',')
           ->type_name("ORDER");
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

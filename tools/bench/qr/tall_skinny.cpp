@@ -9,7 +9,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
@@ -155,8 +154,7 @@ const cli::Command tall_skinny_command(
       app.add_option("-t,--tile", o->rows, "rows of a tile (default: what suits the workers)")
           ->transform(cli::positive());
       o->add_peers(app);
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

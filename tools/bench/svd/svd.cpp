@@ -66,14 +66,12 @@ const cli::Command svd_command(
           ->delimiter(',')
           ->capture_default_str();
       app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::positive());
-      app.add_option("--jobs", o->jobs, "values, vectors (default: both jobs)")
-          ->delimiter(',')
-          ->check(cli::one_of({"values", "vectors"}));
+      add_jobs(app, o->jobs);
       app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
           ->transform(cli::positive());
       o->add_peers(app, peer_names(cli::svd_table<double>(true)));
       cli::add_random(app, o->random, svd_kinds());
-      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
+      return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

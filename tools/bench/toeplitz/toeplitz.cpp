@@ -3,8 +3,6 @@
 #include "tools/peers/device.hpp"
 #include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
-#include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
@@ -23,8 +21,7 @@ struct ToeplitzBenchOptions : Options {
 
 template <class T>
 void run(ToeplitzBenchOptions o) {
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
-  if (o.peers.empty()) o.peers = {"tesela", gpu && !is_complex<T> ? "cusolver" : "lapack"};
+  if (o.peers.empty()) o.peers = {"tesela", o.gpu() && !is_complex<T> ? "cusolver" : "lapack"};
   if constexpr (is_complex<T>) {
     for (const std::string& peer : o.peers)
       require(peer == "tesela" || peer == "lapack", "bench toeplitz", "--peers", peer, " has no complex numbers");
@@ -59,11 +56,9 @@ const cli::Command toeplitz_command(
       o->add_to(app, "toeplitz", {.complex = true});
       app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
       app.add_flag("--vectors", o->vectors, "eigenvectors too");
-      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
-          ->delimiter(',')
-          ->check(cli::one_of(peer_names(cli::spectrum_table<double>())));
+      add_peers(app, o->peers, peer_names(cli::spectrum_table<double>()));
       o->settings.add_to(app);
-      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
+      return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

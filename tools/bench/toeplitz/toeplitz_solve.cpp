@@ -5,8 +5,6 @@
 #include "tools/peers/device.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
-#include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 
 #include <fmt/format.h>
 
@@ -99,7 +97,7 @@ void run_case(const SolveOptions& o, Runtime& runtime, Report& report, index_t n
 template <class T>
 void run(SolveOptions o) {
   if (!std::isfinite(o.sigma)) throw ArgumentError("bench toeplitz-solve", "--sigma", "is not finite");
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
+  const bool gpu = o.gpu();
   if (o.peers.empty())
     o.peers = o.nonsymmetric ? std::vector<std::string>{"lookahead", "lookahead-again", "dense", "lapack-lu"}
                              : std::vector<std::string>{"levinson",
@@ -142,11 +140,8 @@ const cli::Command toeplitz_solve_command(
       app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
           ->transform(cli::positive())
           ->capture_default_str();
-      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
-          ->delimiter(',')
-          ->check(cli::one_of(choices(cli::toeplitz_solve_table<double>()).names()));
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      add_peers(app, o->peers, choices(cli::toeplitz_solve_table<double>()).names());
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

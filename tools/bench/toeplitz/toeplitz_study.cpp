@@ -4,8 +4,6 @@
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
-#include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 
 #include <fmt/format.h>
 
@@ -200,7 +198,7 @@ void run(StudyOptions o) {
   if (o.n.empty())
     o.n = o.table == "sizes" || o.table == "all" ? std::vector<index_t>{600, 800, 1000, 1200, 1400, 1600, 1800, 2000}
                                                  : std::vector<index_t>{1000};
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0 && o.gpus;
+  const bool gpu = o.gpu() && o.gpus;
   Report report("toeplitz-study", o, nullptr);
   std::vector<Cell> cells = o.table == "choices"     ? cells_of_choices(o)
                             : o.table == "tolerance" ? cells_of_tolerances(o)

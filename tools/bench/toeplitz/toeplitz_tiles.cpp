@@ -89,8 +89,7 @@ const cli::Command toeplitz_tiles_command(
           ->delimiter(',')
           ->transform(cli::positive())
           ->capture_default_str();
-      return std::function<int()>(
-          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

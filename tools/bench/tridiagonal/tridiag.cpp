@@ -6,8 +6,6 @@
 #include "tools/peers/device.hpp"
 #include "tools/problems/tridiagonal/tridiag_methods.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
-#include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
@@ -38,8 +36,7 @@ struct TridiagOptions : Options {
 
 /// Refuses what cannot be before anything is allocated.
 void settle_options(TridiagOptions& o) {
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
-  if (o.data.empty()) o.data = gpu || std::any_of(o.peers.begin(), o.peers.end(), of_cusparse) ? "device" : "host";
+  if (o.data.empty()) o.data = o.gpu() || std::any_of(o.peers.begin(), o.peers.end(), of_cusparse) ? "device" : "host";
   if (o.n.empty() && o.batch > 1)
     o.n = {512};
   else if (o.n.empty())
@@ -235,13 +232,11 @@ const cli::Command tridiag_command(
           ->capture_default_str();
       cli::Choices().add(tridiagonal_kinds()).add_option(app, "--random", o->random)->type_name("KIND");
       app.add_flag("--one-pass", o->one_pass, "tesela tries to read a GPU's rows once");
-      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
-          ->delimiter(',')
-          ->check(cli::one_of(choices(tridiag_bench_table<double>()).names()));
+      add_peers(app, o->peers, choices(tridiag_bench_table<double>()).names());
       app.add_option("--data", o->data,
                      "host: transfers are timed; device: everything stays on the GPUs (default with one)")
           ->check(cli::one_of({"host", "device"}));
-      return std::function<int()>([o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); });
+      return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
     });
 
 }  // namespace

@@ -3,8 +3,6 @@
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/problems/tridiagonal/tridiag_methods.hpp"
-#include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 
 #include <fmt/format.h>
 
@@ -85,7 +83,7 @@ void run_precision(const StudyOptions& o, Runtime& runtime, Report& report) {
 }
 
 void run(StudyOptions o) {
-  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
+  const bool gpu = o.gpu();
   // The source's times are one GPU's, with a core for what hybrid does there.
   if (gpu && o.common.ncpu < 0 && !o.on_cores()) o.common.ncpu = 1;
   if (gpu && o.common.ncuda < 0) o.common.ncuda = 1;
@@ -127,11 +125,7 @@ const cli::Command tridiag_study_command(
       app.add_option("--peers", o->peers, "who competes with thomas; cores: cr on all cores of the host")
           ->delimiter(',')
           ->check(cli::one_of({"cr", "shared", "coalesced", "hybrid", "cores"}));
-      app.footer("Both precisions in one run, unless --precision chooses.");
-      return std::function<int()>([o, &app] {
-        o->both_precisions = app.get_option("--precision")->count() == 0;
-        return guarded([&] { run(*o); });
-      });
+      return for_both_precisions(app, o, run);
     });
 
 }  // namespace
