@@ -1,5 +1,6 @@
 #include "tools/checks/eig_error.hpp"
 
+#include "tools/checks/worse.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
@@ -63,8 +64,6 @@ double sum_of_squares(const HostMatrix<T>& a, int exponent) {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-double worst(double a, double b) { return std::isnan(a) || std::isnan(b) ? not_a_number : std::max(a, b); }
-
 template <class T>
 double residual(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& x, double norm,
                 const std::vector<index_t>& columns) {
@@ -88,7 +87,7 @@ double residual(const HostMatrix<T>& a, const std::vector<double>& values, const
       for (index_t i = 0; i < n; ++i) {
         squares += square(product(i, j) - value * y(i, j));
       }
-      largest = worst(largest, std::sqrt(squares));
+      largest = worse(largest, std::sqrt(squares));
     }
   }
   const double size = std::ldexp(norm, -exponent);
@@ -222,7 +221,7 @@ double eigenvalue_error(const std::vector<double>& values, const std::vector<dou
   double largest = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double known = reference[static_cast<std::size_t>(first) + i];
-    largest = worst(largest, values[i] == known ? 0 : std::abs(values[i] / norm - known / norm));
+    largest = worse(largest, values[i] == known ? 0 : std::abs(values[i] / norm - known / norm));
   }
   return largest;
 }

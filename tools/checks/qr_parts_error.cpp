@@ -3,6 +3,7 @@
 #include "tools/checks/qr_error_sums.hpp"
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
@@ -267,10 +268,6 @@ HostMatrix<T> upper_trapezoid(const HostMatrix<T>& factors, const BlockCyclic& p
   template void make_diagonal_positive(const Runtime&, HostMatrix<T>&, const BlockCyclic&, HostMatrix<T>&, \
                                        const BlockCyclic&);                                                \
   template HostMatrix<T> upper_trapezoid(const HostMatrix<T>&, const BlockCyclic&, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,6 +1,7 @@
 #include "tools/checks/svd_error.hpp"
 
 #include "tools/checks/eig_error.hpp"
+#include "tools/checks/worse.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
@@ -50,8 +51,6 @@ HostMatrix<with_parts<T, double>> scaled_columns(const HostMatrix<T>& x, const s
 }
 
 /// Returns the larger number, or NaN if one is NaN.
-double worst(double x, double y) { return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y); }
-
 /// Returns the largest norm of a column of op(A) X - Y.
 template <class Wide>
 double largest_column(Op op, const HostMatrix<Wide>& a, const HostMatrix<Wide>& x, HostMatrix<Wide> y) {
@@ -62,7 +61,7 @@ double largest_column(Op op, const HostMatrix<Wide>& a, const HostMatrix<Wide>& 
   for (index_t j = 0; j < y.cols(); ++j) {
     double squares = 0;
     for (index_t i = 0; i < y.rows(); ++i) squares += square(y(i, j));
-    largest = worst(largest, std::sqrt(squares));
+    largest = worse(largest, std::sqrt(squares));
   }
   return largest;
 }
@@ -87,7 +86,7 @@ SvdError svd_error(const HostMatrix<T>& a, const std::vector<double>& values, co
     s.push_back(std::ldexp(values[static_cast<std::size_t>(j)], -exponent));
   const std::vector<double> ones(s.size(), 1);
   const auto whole = scaled(a, exponent);
-  error.residual = worst(largest_column(Op::none, whole, scaled_columns(v, ones, step), scaled_columns(u, s, step)),
+  error.residual = worse(largest_column(Op::none, whole, scaled_columns(v, ones, step), scaled_columns(u, s, step)),
                          largest_column(adjoint<T>, whole, scaled_columns(u, ones, step), scaled_columns(v, s, step)));
   const double most = frobenius(whole), given = norm > 0 ? std::ldexp(norm, -exponent) : s.empty() ? 0 : s.front();
   if (most > 0) error.residual /= given > 0 ? std::min(given, most) : most;
@@ -112,7 +111,7 @@ double singular_value_error(const std::vector<double>& values, const std::vector
   const double norm = reference.empty() || reference.front() == 0 ? 1 : reference.front();
   double largest = 0;
   for (std::size_t i = 0; i < values.size(); ++i)
-    largest = worst(largest, values[i] == reference[i] ? 0 : std::abs(values[i] / norm - reference[i] / norm));
+    largest = worse(largest, values[i] == reference[i] ? 0 : std::abs(values[i] / norm - reference[i] / norm));
   return largest;
 }
 

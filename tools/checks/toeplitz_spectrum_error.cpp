@@ -1,5 +1,6 @@
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 
+#include "tools/checks/worse.hpp"
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
@@ -13,11 +14,6 @@ namespace tesela {
 
 using namespace kernels;
 namespace {
-
-/// Sets most to the larger value; NaN is kept.
-void grow(double& most, double value) {
-  if (!std::isnan(most) && !(value <= most)) most = value;
-}
 
 /// T times a power of two, so that no product of its numbers overflows or underflows.
 template <class T>
@@ -60,8 +56,8 @@ ToeplitzSpectrumError toeplitz_spectrum_error(index_t n, const T* t, std::span<c
     double odd = 0;
     for (index_t i = 0; i < n; ++i)
       odd += std::pow(static_cast<double>(v[n - 1 - i]) - symmetry[at] * static_cast<double>(v[i]), 2);
-    grow(error.residual, static_cast<double>(blas::nrm2(n, y.data())) / scaled(norm));
-    grow(error.symmetry, std::sqrt(odd));
+    error.residual = worse(error.residual, static_cast<double>(blas::nrm2(n, y.data())) / scaled(norm));
+    error.symmetry = worse(error.symmetry, std::sqrt(odd));
   }
   const blas::Threads threads(blas::threads_for(n));
   constexpr index_t panel = 512;
@@ -71,8 +67,9 @@ ToeplitzSpectrumError toeplitz_spectrum_error(index_t n, const T* t, std::span<c
     blas::gemm<T>(Op::transpose, Op::none, some, k, n, 1, x + n * j, n, x, n, 0, products.data(), panel);
     for (index_t c = 0; c < k; ++c)
       for (index_t r = 0; r < some; ++r)
-        grow(error.orthogonality, std::abs(static_cast<double>(products[static_cast<std::size_t>(r + c * panel)]) -
-                                           (j + r == c ? 1.0 : 0.0)));
+        error.orthogonality =
+            worse(error.orthogonality, std::abs(static_cast<double>(products[static_cast<std::size_t>(r + c * panel)]) -
+                                                (j + r == c ? 1.0 : 0.0)));
   }
   return error;
 }
@@ -99,7 +96,9 @@ ToeplitzValuesError toeplitz_values_error(index_t n, const T* t, std::span<const
     double apart = std::numeric_limits<double>::infinity();
     if (!missing && first + i < n) apart = std::abs(value - right[static_cast<std::size_t>(first + i)]);
     for (std::size_t j = 0; missing && j < right.size(); ++j) apart = std::min(apart, std::abs(value - right[j]));
-    if (apart != 0) grow(result.error, std::isfinite(value) ? apart / norm : std::numeric_limits<double>::quiet_NaN());
+    if (apart != 0)
+      result.error =
+          worse(result.error, std::isfinite(value) ? apart / norm : std::numeric_limits<double>::quiet_NaN());
   }
   if (missing) return result;
   const double from = scaled(low), to = scaled(high), short_of = 2 * scaled(near), far = 1030 * scaled(near);

@@ -1,4 +1,5 @@
 #include "tools/checks/eig_error.hpp"
+#include "tools/checks/worse.hpp"
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
@@ -10,8 +11,6 @@ namespace {
 
 using Band = std::span<const double>;
 using Wide = long double;
-
-double worst(double a, double b) { return std::isnan(a) || b <= a ? a : b; }  // NaN stays
 
 /// Returns the off-diagonal elements before and after the diagonal element i.
 std::pair<double, double> beside(Band e, std::size_t i) { return {i > 0 ? e[i - 1] : 0.0, i < e.size() ? e[i] : 0.0}; }
@@ -73,7 +72,7 @@ EigError tridiagonal_eig_error(Band d, Band e, const std::vector<double>& values
     }
   });
   double residual = 0;
-  for (const double one : residuals) residual = worst(residual, one);
+  for (const double one : residuals) residual = worse(residual, one);
   return {residual, eigenvector_orthogonality(x, sampled, seed)};
 }
 
@@ -86,7 +85,7 @@ double tridiagonal_value_error(Band d, Band e, const std::vector<double>& values
     errors[static_cast<std::size_t>(i)] = distance(d, e, values[static_cast<std::size_t>(at)], first + at, norm, most);
   });
   double error = 0;
-  for (const double one : errors) error = worst(error, one);
+  for (const double one : errors) error = worse(error, one);
   return error;
 }
 

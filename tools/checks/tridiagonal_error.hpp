@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tools/checks/worse.hpp"
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
@@ -41,9 +42,6 @@ TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double en
 /// x(i).
 template <class T, class Known>
 double forward_error(index_t n, SpacedNumbers<T> x, const Known& known);
-
-/// Returns the larger number, or NaN if one is NaN.
-inline double worse(double a, double b) { return b > a || b != b ? b : a; }
 
 template <class T, class Known>
 double forward_error(index_t n, SpacedNumbers<T> x, const Known& known) {

@@ -1,5 +1,6 @@
 #include "tools/checks/eig_error.hpp"
 #include "tools/checks/generalized_eig_error.hpp"
+#include "tools/checks/worse.hpp"
 #include "tools/problems/eigen/eig.hpp"
 #include "tools/problems/eigen/eig_samples.hpp"
 #include <tesela/host/blas.hpp>
@@ -17,8 +18,6 @@ namespace tesela::cli {
 namespace {
 
 constexpr index_t sampled_on_host = 64, sampled_on_devices = 16;
-
-double worst(double a, double b) { return std::isnan(a) || b <= a ? a : b; }  // NaN stays
 
 /// Returns the moments of a matrix from a generator of its lower triangle.
 template <class T>
@@ -61,7 +60,7 @@ EigError error_of_tiles(const EigProblem<T>& p, const EigFound<T>& f, double nor
       const double r = product(i, j) - value * x(i, j);
       squares += r * r;
     }
-    residual = worst(residual, std::sqrt(squares) / norm);
+    residual = worse(residual, std::sqrt(squares) / norm);
   }
   return {residual, bench::sampled_orthogonality(*p.runtime, X, samples, p.seed)};
 }
@@ -217,7 +216,7 @@ double check_peer(const std::string& peer, EigProblem<T>& p, const EigFound<T>& 
     if (f.X) paused.reset();
     const EigErrors errors = eig_errors(p, f, true);
     if (!errors.failure.empty()) throw bench::WrongResult(peer + ": " + errors.failure);
-    errors.for_each([&](const char*, const Measured& part) { error = worst(error, part.error / part.limit()); });
+    errors.for_each([&](const char*, const Measured& part) { error = worse(error, part.error / part.limit()); });
   }
   if constexpr (!is_complex<T>)
     if (error <= 1 && all) {
@@ -228,8 +227,8 @@ double check_peer(const std::string& peer, EigProblem<T>& p, const EigFound<T>& 
         sum += static_cast<long double>(value);
         squares += static_cast<long double>(value / norm) * static_cast<long double>(value / norm);
       }
-      error = worst(error, std::abs(static_cast<double>(sum) - p.moments().trace) / norm / bound);
-      error = worst(error, std::abs(static_cast<double>(std::sqrt(squares)) - p.moments().frobenius / norm) / bound);
+      error = worse(error, std::abs(static_cast<double>(sum) - p.moments().trace) / norm / bound);
+      error = worse(error, std::abs(static_cast<double>(std::sqrt(squares)) - p.moments().frobenius / norm) / bound);
     }
   if (!(error <= 1))
     throw bench::WrongResult(fmt::format("{}: n = {}: an error is {:.3g} times its bound", peer, p.n(), error));
