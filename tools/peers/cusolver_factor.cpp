@@ -3,20 +3,13 @@
 #include <tesela/runtime/config.hpp>
 
 #if TESELA_HAVE_CUDA
-#include <tesela/host/by_type.hpp>
-
-#include <cuda_runtime.h>
-
-#include <cusolverDn.h>
+#include "tools/peers/cusolver_types.hpp"
 
 namespace tesela {
 
 using namespace bench;
 using namespace cusolver;
 namespace {
-
-template <class T>
-constexpr cudaDataType type = by_type<T, CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F>;
 
 template <class By>
 bool is_cholesky(By by) {

@@ -3,15 +3,13 @@
 #include <tesela/runtime/config.hpp>
 
 #if TESELA_HAVE_CUDA
-#include <tesela/host/by_type.hpp>
+#include "tools/peers/cusolver_types.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 
-#include <cuda_runtime.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cusolverDn.h>
 #include <limits>
 
 namespace tesela {
@@ -19,11 +17,6 @@ namespace tesela {
 using namespace bench;
 using namespace cusolver;
 namespace {
-
-template <class T>
-constexpr cudaDataType type = by_type<T, CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F>;
-
-cusolverEigMode_t job(bool vectors) { return vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR; }
 
 int narrow(index_t n) { return static_cast<int>(n); }
 
