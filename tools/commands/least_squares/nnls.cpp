@@ -1,7 +1,6 @@
 #include "tools/app/sizes.hpp"
 #include "tools/checks/least_squares_bounds.hpp"
 #include "tools/commands/least_squares/solution.hpp"
-#include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/nonnegative_least_squares.hpp>
 
 #include <algorithm>
@@ -22,22 +21,12 @@ template <class T>
 int run_nnls(LeastSquaresOptions o) {
   Report report("nnls", o.common);
   o.settle("nnls");
-  std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}};
-  if (probe_all("nnls", files)) {
-    require_rows_of("nnls", files[0], files[1]);
-    o.take_sizes(files[0], files[1], true);
-  }
-  o.default_sizes(512, 4);
+  o.settle_sizes("nnls");
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
   require_memory("nnls", "A, its triangle and B", ((o.streamed ? 0 : 2 * m * n) + 2 * (m + n) * r) * sizeof(T));
   OlsProblem<T> p{o.method, o.rcond, o.tile, {o.m, o.n}, o.rhs, o.common.seed};
   p.command = "nnls";
-  if (!o.a.empty()) {
-    o.read(p);
-  } else {
-    p.a = generate<T>(p.shape, parse_random_kind(o.random), p.seed);
-    p.b = uniform<T>({o.m, o.rhs}, p.seed + 1);
-  }
+  o.load(p);
   report.problem() = o.describe();
   o.share_rows = p.options(o.method.name).method == OlsMethod::tall_skinny;
   const auto answer = solve<T>(o, report, graph_rows(ols_methods(), by_graph<T>), p).answer;

@@ -1,6 +1,6 @@
 #include "tools/app/sizes.hpp"
 #include "tools/commands/least_squares/solution.hpp"
-#include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/host/range_exponent.hpp>
 
 #include <algorithm>
 #include <complex>
@@ -22,29 +22,19 @@ int run_ols(Options o) {
   o.regularization.require_valid(o);
   o.settle("ols");
   if (o.regularization.wanted()) o.uncertainty = {};
-  std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}};
-  if (o.formula.given()) {
-    o.load_model("ols");
-  } else if (probe_all("ols", files)) {
-    require_rows_of("ols", files[0], files[1]);
-    o.take_sizes(files[0], files[1], true);
-  }
-  o.default_sizes(512, 4);
+  if (o.formula.given()) o.load_model("ols");
+  o.settle_sizes("ols");
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
   const double matrices = o.streamed ? 0 : m < n ? 3 : 2;
   require_memory("ols", "A, its factors and B", (matrices * m * n + 2 * (m + n) * r) * sizeof(T));
   OlsProblem<T> p{o.method, o.rcond, o.tile, {o.m, o.n}, o.rhs, o.common.seed};
   p.keep_triangle = o.uncertainty.wanted();
-  if (o.has_input()) {
-    o.read(p);
-  } else {
-    p.a = generate<T>(p.shape, parse_random_kind(o.random), p.seed);
-    p.b = uniform<T>({o.m, o.rhs}, p.seed + 1);
-  }
+  o.load(p);
   if constexpr (!is_complex<T>)
     if (o.regularization.wanted()) return run_regularized(o.regularization, o, p, report);
   report.problem() = o.describe();
   if (!o.method.library()) {
+    if (p.rows == nullptr) p.unit_a = range_exponent(MatrixView<T>(p.a)), p.unit_b = range_exponent(MatrixView<T>(p.b));
     const OlsOptions chosen = p.options(o.method.name);
     o.share_rows = chosen.method == OlsMethod::tall_skinny;
     if (chosen.method == OlsMethod::tiles) report.problem()["tree"] = chosen.qr.tree;

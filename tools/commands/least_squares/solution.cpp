@@ -7,6 +7,7 @@
 #include "tools/app/standard_streams.hpp"
 #include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -68,6 +69,15 @@ void LeastSquaresOptions::take_sizes(const InputFile& of_a, const InputFile& of_
   streamed = stream && !common.complex() && can_stream(method, a, of_a.shape, rhs);
 }
 
+void LeastSquaresOptions::settle_sizes(const char* command) {
+  std::vector<InputFile> files{{"--a", a}, {"--b", b}};
+  if (model == nullptr && probe_all(command, files)) {
+    require_rows_of(command, files[0], files[1]);
+    take_sizes(files[0], files[1], true);
+  }
+  default_sizes(512, 4);
+}
+
 template <class T>
 void LeastSquaresOptions::read(OlsProblem<T>& problem, const Counted& counted) const {
   if constexpr (!is_complex<T>) {
@@ -80,6 +90,13 @@ void LeastSquaresOptions::read(OlsProblem<T>& problem, const Counted& counted) c
   }
   if (!streamed) problem.a = read_matrix<T>(a, counted);
   problem.b = read_matrix<T>(b, counted);
+}
+
+template <class T>
+void LeastSquaresOptions::load(OlsProblem<T>& problem) const {
+  if (has_input()) return read(problem);
+  problem.a = generate<T>(problem.shape, parse_random_kind(random), problem.seed);
+  problem.b = uniform<T>({m, rhs}, problem.seed + 1);
 }
 
 nlohmann::json LeastSquaresOptions::describe() const {
@@ -172,9 +189,9 @@ void report_coefficients(const std::string& dependent, const nlohmann::json& coe
   });
 }
 
-template void LeastSquaresOptions::read(OlsProblem<float>&, const Counted&) const;
-template void LeastSquaresOptions::read(OlsProblem<double>&, const Counted&) const;
-template void LeastSquaresOptions::read(OlsProblem<std::complex<float>>&, const Counted&) const;
-template void LeastSquaresOptions::read(OlsProblem<std::complex<double>>&, const Counted&) const;
+#define TESELA_INSTANTIATE(T)                                                    \
+  template void LeastSquaresOptions::read(OlsProblem<T>&, const Counted&) const; \
+  template void LeastSquaresOptions::load(OlsProblem<T>&) const;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

@@ -49,11 +49,16 @@ struct LeastSquaresOptions {
   OneColumn column_form() const { return model != nullptr ? OneColumn::vector : OneColumn::as_input; }
   /// Loads the formula's problem, which sets m, n and rhs. Throws ArgumentError if files or sizes are given too.
   void load_model(const char* command);
+  /// Takes the sizes from the files of A and B, or the default ones; a real A may stay in its file.
+  void settle_sizes(const char* command);
   /// Takes m, n and rhs from the files of A and B; a real A stays in its file if the method can read it by rows.
   void take_sizes(const InputFile& of_a, const InputFile& of_b, bool stream);
   /// Reads A, or opens its file, and B; elements that do not count may be anything.
   template <class T>
   void read(OlsProblem<T>& problem, const Counted& counted = {}) const;
+  /// Reads the files of A and B, or generates A as --random says and a uniform B.
+  template <class T>
+  void load(OlsProblem<T>& problem) const;
   /// Returns the properties of a regression for a table with names; `total` is false if R2 has no meaning.
   RegressionNames regression_names(bool total = true) const;
   /// Adds notes on rows that were left out and on the bases of factors.
