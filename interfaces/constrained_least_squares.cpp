@@ -49,7 +49,7 @@ Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index
 }  // namespace tesela::c
 
 #ifdef TESELA_PYTHON
-#include "interfaces/python/results.hpp"
+#include "interfaces/python/solutions.hpp"
 
 namespace tesela::python {
 namespace {
@@ -80,16 +80,11 @@ ConstrainedResult solve_lse(const ArrayLike& a_given, const ArrayLike& b_given, 
     ConstrainedResult result;
     result.x = solved ? to_python_like(b, std::move(found.X)) : nb::none();
     result.residual_norms = number_or_numbers(b, found.residual_norms);
-    result.rank = found.rank;
     result.constraint_rank = found.constraint_rank;
-    result.condition = found.condition;
     result.constraint_condition = found.constraint_condition;
     result.constraint_error = found.constraint_error.error;
     result.constraint_bound = found.constraint_error.limit();
-    result.original_units = found.original_units;
-    result.status = description(found.status);
-    if (!solved) raise_lin_alg_error("lse: " + result.status, result.status, nb::cast(result));
-    return result;
+    return finished("lse", std::move(result), found, solved);
   });
 }
 

@@ -49,7 +49,7 @@ Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb
 }  // namespace tesela::c
 
 #ifdef TESELA_PYTHON
-#include "interfaces/python/results.hpp"
+#include "interfaces/python/solutions.hpp"
 
 namespace tesela::python {
 namespace {
@@ -79,16 +79,9 @@ GlmResult solve_glm(const ArrayLike& a_given, const ArrayLike& b_given, const Ar
     GlmResult result;
     result.x = solved ? to_python_like(d, std::move(found.X)) : nb::none();
     result.y = solved ? to_python_like(d, std::move(found.U)) : nb::none();
-    result.rank = found.rank;
     result.rank_b = found.rank_b;
-    result.condition = found.condition;
     result.condition_b = found.condition_b;
-    result.backward_error = found.backward_error.error;
-    result.backward_bound = found.backward_error.limit();
-    result.original_units = found.original_units;
-    result.status = description(found.status);
-    if (!solved) raise_lin_alg_error("glm: " + result.status, result.status, nb::cast(result));
-    return result;
+    return finished("glm", std::move(result), found, solved);
   });
 }
 

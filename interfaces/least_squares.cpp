@@ -145,7 +145,7 @@ Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_
 
 #ifdef TESELA_PYTHON
 #include "interfaces/python/arrays.hpp"
-#include "interfaces/python/results.hpp"
+#include "interfaces/python/solutions.hpp"
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
@@ -209,16 +209,10 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   add_errors(b, found, unit_errors, V, result);
   result.x = solved || found.X.size() > 0 ? to_python_like(b, std::move(found.X)) : nb::none();
   result.residual_norms = number_or_numbers(b, found.residual_norms);
-  result.rank = found.rank;
   result.has_residues = found.rank == a.cols() && a.rows() > a.cols();
   result.degrees_of_freedom = found.degrees_of_freedom;
-  result.condition = found.condition;
-  result.backward_error = found.backward_error.error;
-  result.backward_bound = found.backward_error.limit();
-  result.status = description(found.status);
   result.copied = copied<T>({{&a, &of_a}, {&b, &of_b}});
-  if (!solved) raise_lin_alg_error("least squares: " + result.status, result.status, nb::cast(result));
-  return result;
+  return finished("least squares", std::move(result), found, solved);
 }
 
 LeastSquaresResult lstsq(const ArrayLike& a_given, const ArrayLike& b_given, std::optional<double> rcond, Flag errors,

@@ -1,7 +1,7 @@
 // Not in C yet: the curve of the cross-validation has a size of its own.
 #ifdef TESELA_PYTHON
 #include "interfaces/python/arrays.hpp"
-#include "interfaces/python/results.hpp"
+#include "interfaces/python/solutions.hpp"
 #include <tesela/algorithms/least_squares/regularized_least_squares.hpp>
 
 namespace tesela::python {
@@ -53,12 +53,7 @@ RidgeResult ridge(const ArrayLike& a_given, const ArrayLike& b_given, std::optio
     result.alphas = of_curves(b, found.fits, &GcvPoint::parameter);
     result.gcv_curve = of_curves(b, found.fits, &GcvPoint::gcv);
     result.singular_values = to_python(found.values);
-    result.rank = found.rank;
-    result.backward_error = found.backward_error.error;
-    result.backward_bound = found.backward_error.limit();
-    result.status = description(found.status);
-    if (!solved) raise_lin_alg_error("ridge: " + result.status, result.status, nb::cast(result));
-    return result;
+    return finished("ridge", std::move(result), found, solved);
   });
 }
 

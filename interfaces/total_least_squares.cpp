@@ -1,7 +1,7 @@
 // Not in C yet: Python has it.
 #ifdef TESELA_PYTHON
 #include "interfaces/python/arrays.hpp"
-#include "interfaces/python/results.hpp"
+#include "interfaces/python/solutions.hpp"
 #include <tesela/algorithms/least_squares/total_least_squares.hpp>
 
 namespace tesela::python {
@@ -27,11 +27,7 @@ TlsResult tls(const ArrayLike& a_given, const ArrayLike& b_given, Flag intercept
     result.singular_values = to_python(found.values);
     result.correction = found.correction;
     result.gap = found.gap;
-    result.backward_error = found.backward_error.error;
-    result.backward_bound = found.backward_error.limit();
-    result.status = description(found.status);
-    if (!solved) raise_lin_alg_error("tls: " + result.status, result.status, nb::cast(result));
-    return result;
+    return finished("tls", std::move(result), found, solved);
   });
 }
 
