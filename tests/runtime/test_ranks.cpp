@@ -25,6 +25,14 @@ Outcome case_on_ranks(int ranks, const std::string& name, const std::pair<std::s
   return run_on_ranks(ranks, {std::filesystem::read_symlink("/proc/self/exe").string(), name}, options);
 }
 
+/// Requires that a case succeeds on these ranks; skips the test without MPI.
+void require_success(int ranks, const std::string& name) {
+  require_ranks();
+  const Outcome all = case_on_ranks(ranks, name);
+  INFO(all.out << all.err);
+  CHECK(all.code == 0);
+}
+
 /// y += x
 struct Add {
   static constexpr auto name = "test_add";
@@ -176,10 +184,7 @@ TEST_CASE("versions of a tile that urgent tasks and others read", "[.rank]") {
 }
 
 TEST_CASE("a status is the first in the order of creation over all ranks", "[ranks]") {
-  require_ranks();
-  const Outcome all = case_on_ranks(3, "statuses from several ranks");
-  INFO(all.out << all.err);
-  CHECK(all.code == 0);
+  require_success(3, "statuses from several ranks");
 }
 
 TEST_CASE("statuses from several ranks", "[.rank]") {
@@ -197,10 +202,7 @@ TEST_CASE("statuses from several ranks", "[.rank]") {
 }
 
 TEST_CASE("a kernel that throws on one rank is reported on all ranks, and they remain usable", "[ranks]") {
-  require_ranks();
-  const Outcome all = case_on_ranks(3, "a kernel that throws on rank 1");
-  INFO(all.out << all.err);
-  CHECK(all.code == 0);
+  require_success(3, "a kernel that throws on rank 1");
 }
 
 TEST_CASE("a kernel that throws on rank 1", "[.rank]") {
@@ -220,10 +222,7 @@ TEST_CASE("a kernel that throws on rank 1", "[.rank]") {
 }
 
 TEST_CASE("ranks that insert different tasks report the first difference", "[ranks]") {
-  require_ranks();
-  const Outcome all = case_on_ranks(2, "different tasks");
-  INFO(all.out << all.err);
-  CHECK(all.code == 0);
+  require_success(2, "different tasks");
 }
 
 TEST_CASE("different tasks", "[.rank]") {

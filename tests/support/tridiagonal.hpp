@@ -53,6 +53,15 @@ std::vector<std::pair<index_t, T>> row_of(const Diagonals<T>& a, const Tridiagon
   return row;
 }
 
+/// Returns the transpose of an m x n matrix without padding.
+template <class T>
+std::vector<T> transposed(const std::vector<T>& v, index_t m, index_t n) {
+  std::vector<T> t(v.size());
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < m; ++i) t[static_cast<std::size_t>(j + i * n)] = v[static_cast<std::size_t>(i + j * m)];
+  return t;
+}
+
 inline constexpr std::array every_kind{TridiagonalKind::uniform, TridiagonalKind::dominant, TridiagonalKind::toeplitz,
                                        TridiagonalKind::zero_diagonal, TridiagonalKind::near_singular};
 

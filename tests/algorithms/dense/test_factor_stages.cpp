@@ -1,4 +1,4 @@
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/four_types.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/factor_stages.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
@@ -92,7 +92,7 @@ WORKERS_TEMPLATE_TEST_CASE("factorizations by stages are backward stable and sto
 }
 
 CORES_TEMPLATE_TEST_CASE("complex factorizations by stages are backward stable and stop at the zero pivot", "",
-                         std::complex<float>, std::complex<double>) {
+                         COMPLEX_TYPES) {
   check_all<TestType>(runtime);
 }
 

@@ -1,5 +1,5 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/padded.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include "tests/support/variable.hpp"
 #include "tools/checks/reference.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
@@ -77,8 +77,7 @@ const index_t sizes[][3] = {{1, 1, 1},    {0, 5, 3},    {5, 0, 3},   {5, 4, 0}, 
 
 }  // namespace
 
-CORES_TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", float, double, std::complex<float>,
-                         std::complex<double>) {
+CORES_TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", FOUR_TYPES) {
   for (const auto& [m, n, k] : sizes)
     for (const Op op_a : {Op::none, Op::transpose, Op::conjugate})
       for (const Op op_b : {Op::none, Op::transpose, Op::conjugate})
@@ -94,8 +93,7 @@ TEST_CASE("a task on complex numbers has another performance model than one on r
   CHECK(detail::task_key<kernels::Laset<double>>({}) != detail::task_key<kernels::Laset<std::complex<float>>>({}));
 }
 
-GPU_TEMPLATE_TEST_CASE("gemm of complex matrices agrees with a long double product on a GPU", "", std::complex<float>,
-                       std::complex<double>) {
+GPU_TEMPLATE_TEST_CASE("gemm of complex matrices agrees with a long double product on a GPU", "", COMPLEX_TYPES) {
   for (const auto& [m, n, k] : sizes)
     for (const Op op_a : {Op::none, Op::transpose, Op::conjugate})
       for (const Op op_b : {Op::none, Op::transpose, Op::conjugate})

@@ -1,5 +1,5 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/padded.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include "tests/support/variable.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/lu.hpp>
@@ -166,8 +166,7 @@ void check_subnormal(Runtime& runtime, bool solves) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("LU by tiles has small residuals and growth, and finds solutions", "", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("LU by tiles has small residuals and growth, and finds solutions", "", FOUR_TYPES) {
   check_all<TestType>(runtime, {0, 1, 2, 17, 33, 64, 130, 301});
   check_zeros<TestType>(runtime);
   check_strange<TestType>(runtime);
@@ -214,8 +213,7 @@ TEST_CASE("LU refuses matrices that it cannot factor") {
   CHECK_THROWS_AS(lu(g, TileMatrix<double>(runtime, 8, 8, {4, 4})), ArgumentError);
 }
 
-GPU_TEMPLATE_TEST_CASE("LU by tiles finds solutions under a sanitizer", "[sanitize]", float, double,
-                       std::complex<float>, std::complex<double>) {
+GPU_TEMPLATE_TEST_CASE("LU by tiles finds solutions under a sanitizer", "[sanitize]", FOUR_TYPES) {
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<TestType>(runtime, 130, 70, pivoting);
   check<TestType>(runtime, 600, 64, Pivoting::tournament);
 }

@@ -1,5 +1,5 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/host/lapack/lapack.hpp>
@@ -83,8 +83,7 @@ void check_counts(Runtime& on, GeneralizedKind kind, index_t n, index_t nb, int 
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("SymmetricPencil counts the eigenvalues of a pair below a shift", "[gpu]", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("SymmetricPencil counts the eigenvalues of a pair below a shift", "[gpu]", FOUR_TYPES) {
   const int most = std::numeric_limits<real_t<TestType>>::max_exponent / 2 - 20;
   for (const GeneralizedKind kind : all_kinds) {
     for (const index_t n : {1, 2, 25, 64, 131})
@@ -127,8 +126,7 @@ TEST_CASE("SymmetricPencil certifies nothing if B is not positive definite or no
       ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("certify_spectrum of a pair accepts its spectrum and rejects another one", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("certify_spectrum of a pair accepts its spectrum and rejects another one", "", FOUR_TYPES) {
   using T = TestType;
   for (const GeneralizedKind kind : all_kinds) {
     CAPTURE(kind);

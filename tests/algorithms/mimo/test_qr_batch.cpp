@@ -1,6 +1,6 @@
 #include "tests/support/files.hpp"
+#include "tests/support/four_types.hpp"
 #include "tests/support/machine.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/qr_batch.hpp>
 #include <tesela/codelets/givens/rotation.hpp>
@@ -163,8 +163,7 @@ std::vector<QrBatchOptions> every_order() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("qr_batch factors every shape and order with right-hand sides", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("qr_batch factors every shape and order with right-hand sides", "", FOUR_TYPES) {
   using F = TestType;
   for (const auto& [m, n] : {std::pair<index_t, index_t>{1, 1}, {4, 4}, {5, 2}, {2, 5}, {3, 1}, {1, 3}, {16, 8}})
     for (const QrBatchOptions& options : every_order())
@@ -282,8 +281,7 @@ TEST_CASE("qr_batch refuses invalid shapes") {
   refused({3, 6}, {3, 2}, {3, 2}, {ColumnOrder::mmse_sqrd, 1});
 }
 
-TEMPLATE_TEST_CASE("qr_batch factors matrices on a GPU", "[gpu][sanitize]", float, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("qr_batch factors matrices on a GPU", "[gpu][sanitize]", float, COMPLEX_TYPES) {
   using F = TestType;
   require_gpu();
   shared_runtime.reset();

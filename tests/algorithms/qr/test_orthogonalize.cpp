@@ -1,4 +1,4 @@
-#include "tests/support/shared_runtime.hpp"
+#include "tests/support/four_types.hpp"
 #include "tools/checks/qr_error.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
@@ -43,8 +43,7 @@ HostMatrix<double> of_condition(index_t m, index_t n, double kappa) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("orthogonalize works for every method, shape and tile", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("orthogonalize works for every method, shape and tile", "", FOUR_TYPES) {
   using T = TestType;
   for (const Shape shape : {Shape{0, 0}, {1, 1}, {5, 0}, {5, 1}, {7, 7}, {40, 12}, {65, 64}, {100, 33}}) {
     const HostMatrix<T> a = generate<T>(shape, RandomMatrix{}, 3);
@@ -129,8 +128,7 @@ TEMPLATE_TEST_CASE("orthogonalize names a dependent column and makes the diagona
   for (index_t i = 0; i < p.q.size(); ++i) CHECK(std::abs(p.q.data()[i] - q.q.data()[i]) <= 1e-13);
 }
 
-TEMPLATE_TEST_CASE("orthogonalize: a power of two scales R and changes no bit of Q", "", float, double,
-                   std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("orthogonalize: a power of two scales R and changes no bit of Q", "", FOUR_TYPES) {
   const RuntimeOfCores cores;
   using T = TestType;
   const HostMatrix<T> a = generate<T>({40, 12}, RandomMatrix{}, 3);

@@ -74,8 +74,7 @@ void check_updater(Runtime& runtime, index_t m, index_t n, index_t nrhs, index_t
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once", "", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once", "", FOUR_TYPES) {
   using T = TestType;
   check_updater<T>(runtime, 60, 5, 2, 1);
   check_updater<T>(runtime, 60, 5, 0, 7);

@@ -112,8 +112,7 @@ TEMPLATE_TEST_CASE("streamed_svd scales a matrix whose R overflows", "", FOUR_TY
   if (low < high) CHECK(streamed_svd(i, rows_of(large), {.range = std::pair(low * 0.999, high)}).values.size() == 10);
 }
 
-TEMPLATE_TEST_CASE("streamed_svd keeps the digits of tiny matrices", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("streamed_svd keeps the digits of tiny matrices", "", FOUR_TYPES) {
   using T = TestType;
   constexpr index_t m = 900, n = 20;
   const int least = std::numeric_limits<real_t<T>>::min_exponent;

@@ -1,4 +1,5 @@
 #include "tests/support/shared_runtime.hpp"
+#include "tests/support/tridiagonal.hpp"
 #include "tests/support/vector_targets.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
@@ -7,6 +8,7 @@
 #include <random>
 
 using namespace tesela;
+using tesela::test::transposed;
 
 namespace {
 
@@ -73,14 +75,6 @@ struct Way {
   bool periodic = false;
   bool single = false;  // the first system's matrix is used for all
 };
-
-template <class T>
-std::vector<T> transposed(const std::vector<T>& v, index_t m, index_t n) {
-  std::vector<T> t(v.size());
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < m; ++i) t[static_cast<std::size_t>(j + i * n)] = v[static_cast<std::size_t>(i + j * m)];
-  return t;
-}
 
 /// Returns x by tridiagonal_solve on the workers of `runtime`; unused corners are NaN.
 template <class T>

@@ -1,5 +1,5 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/padded.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include "tests/support/tridiagonal.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/host/lapack/lapack.hpp>
@@ -254,8 +254,7 @@ CORES_TEST_CASE("mixed precision reaches the accuracy of double precision for co
   }
 }
 
-CORES_TEMPLATE_TEST_CASE("refinement in one precision converges", "[tridiagonal]", float, double, std::complex<float>,
-                         std::complex<double>) {
+CORES_TEMPLATE_TEST_CASE("refinement in one precision converges", "[tridiagonal]", FOUR_TYPES) {
   check_all<TestType>(runtime, false, {0, 1, 2, 3, 17, 256, 1001}, {1, 5});
 }
 

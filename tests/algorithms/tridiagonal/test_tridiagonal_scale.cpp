@@ -1,4 +1,5 @@
 #include "tests/support/shared_runtime.hpp"
+#include "tests/support/tridiagonal.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_scale.hpp>
@@ -6,6 +7,7 @@
 #include <random>
 
 using namespace tesela;
+using tesela::test::transposed;
 using namespace tesela::kernels;
 
 namespace {
@@ -56,14 +58,6 @@ Problem<T> problem(index_t n, index_t k, const Scaled& how, bool periodic = fals
     }
   }
   return p;
-}
-
-template <class T>
-std::vector<T> transposed(const std::vector<T>& v, index_t m, index_t n) {
-  std::vector<T> t(v.size());
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < m; ++i) t[static_cast<std::size_t>(j + i * n)] = v[static_cast<std::size_t>(i + j * m)];
-  return t;
 }
 
 struct Way {

@@ -1,5 +1,5 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/padded.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/least_squares/row_scaling.hpp>
 #include <tesela/runtime/graph.hpp>
@@ -37,8 +37,7 @@ double condition_of(Runtime& runtime, index_t n, std::vector<T> r) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("condition, gathered R and norms agree with closed forms", "[sanitize]", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("condition, gathered R and norms agree with closed forms", "[sanitize]", FOUR_TYPES) {
   using T = TestType;
   using Real = real_t<T>;
   const double eps = std::numeric_limits<Real>::epsilon();
@@ -154,8 +153,7 @@ WORKERS_TEMPLATE_TEST_CASE("roots of weights and their ratio are correct", "[san
     }
 }
 
-WORKERS_TEMPLATE_TEST_CASE("rows are measured and scaled", "[sanitize]", float, double, std::complex<float>,
-                           std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("rows are measured and scaled", "[sanitize]", FOUR_TYPES) {
   using T = TestType;
   using Real = real_t<T>;
   const Real nan = std::numeric_limits<Real>::quiet_NaN();

@@ -1,5 +1,5 @@
+#include "tests/support/four_types.hpp"
 #include "tests/support/qr_tiles.hpp"
-#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/runtime/graph.hpp>
@@ -301,7 +301,6 @@ double graph_and_direct(Runtime& runtime) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("the QR kernels give the same results in a graph and by direct calls", "", float, double,
-                           std::complex<float>, std::complex<double>) {
+WORKERS_TEMPLATE_TEST_CASE("the QR kernels give the same results in a graph and by direct calls", "", FOUR_TYPES) {
   CHECK(graph_and_direct<TestType>(runtime) <= (runtime.gpus() == 0 ? 0 : tolerance));
 }

@@ -13,16 +13,19 @@ namespace {
 
 const Command lse{{"lse"}};
 
+/// Generates a file and returns its path.
+std::string file(const TemporaryFolder& folder, const char* name, const char* rows, const char* columns,
+                 const char* seed) {
+  REQUIRE(run_tesela({"generate", "--m", rows, "--n", columns, "--seed", seed, "--out", folder / name}).code == 0);
+  return folder / name;
+}
+
 }  // namespace
 
 TEST_CASE("tesela lse solves files by every method and agrees with gglse") {
   const TemporaryFolder folder;
-  const auto file = [&](const char* name, const char* rows, const char* columns, const char* seed) {
-    REQUIRE(run_tesela({"generate", "--m", rows, "--n", columns, "--seed", seed, "--out", folder / name}).code == 0);
-    return folder / name;
-  };
-  const Words input{"--a", file("a.mtx", "200", "30", "1"), "--b", file("b.mtx", "200", "3", "2"),
-                    "--c", file("c.npy", "12", "30", "3"),  "--d", file("d.npy", "12", "3", "4")};
+  const Words input{"--a", file(folder, "a.mtx", "200", "30", "1"), "--b", file(folder, "b.mtx", "200", "3", "2"),
+                    "--c", file(folder, "c.npy", "12", "30", "3"),  "--d", file(folder, "d.npy", "12", "3", "4")};
   const auto solve = [&](const char* method) {
     const auto report = lse(input + Words{"--method", method, "--out", folder / "x.npy"});
     CAPTURE(method, report.dump());
@@ -41,13 +44,9 @@ TEST_CASE("tesela lse solves files by every method and agrees with gglse") {
 
 TEST_CASE("tesela lse streams A from its file") {
   const TemporaryFolder folder;
-  const auto file = [&](const char* name, const char* rows, const char* columns, const char* seed) {
-    REQUIRE(run_tesela({"generate", "--m", rows, "--n", columns, "--seed", seed, "--out", folder / name}).code == 0);
-    return folder / name;
-  };
-  const Words others{"--b", file("b.mtx", "40000", "2", "2"), "--c",   file("c.npy", "3", "9", "3"),
-                     "--d", file("d.npy", "3", "2", "4"),     "--out", folder / "x.npy"};
-  const auto report = lse(others + Words{"--a", file("a.npy", "40000", "9", "1")});
+  const Words others{"--b", file(folder, "b.mtx", "40000", "2", "2"), "--c",   file(folder, "c.npy", "3", "9", "3"),
+                     "--d", file(folder, "d.npy", "3", "2", "4"),     "--out", folder / "x.npy"};
+  const auto report = lse(others + Words{"--a", file(folder, "a.npy", "40000", "9", "1")});
   CHECK(report["problem"]["streamed"] == true);
   CHECK(report["status"] == "ok");
   CHECK(check(report, "constraint_residual") <= 1e-13);

@@ -58,15 +58,6 @@ void check_table(const nlohmann::json& side, const std::vector<Row>& rows, doubl
 }  // namespace
 
 TEST_CASE("ols --std-errors agrees with NIST's certified standard errors for Longley's data") {
-  const double data[16][7] = {
-      {60323, 83.0, 234289, 2356, 1590, 107608, 1947},  {61122, 88.5, 259426, 2325, 1456, 108632, 1948},
-      {60171, 88.2, 258054, 3682, 1616, 109773, 1949},  {61187, 89.5, 284599, 3351, 1650, 110929, 1950},
-      {63221, 96.2, 328975, 2099, 3099, 112075, 1951},  {63639, 98.1, 346999, 1932, 3594, 113270, 1952},
-      {64989, 99.0, 365385, 1870, 3547, 115094, 1953},  {63761, 100.0, 363112, 3578, 3350, 116219, 1954},
-      {66019, 101.2, 397469, 2904, 3048, 117388, 1955}, {67857, 104.6, 419180, 2822, 2857, 118734, 1956},
-      {68169, 108.4, 442769, 2936, 2798, 120445, 1957}, {66513, 110.8, 444546, 4681, 2637, 121950, 1958},
-      {68655, 112.6, 482704, 3813, 2552, 123366, 1959}, {69564, 114.2, 502601, 3931, 2514, 125368, 1960},
-      {69331, 115.7, 518173, 4806, 2572, 127852, 1961}, {70551, 116.9, 554894, 4007, 2827, 130081, 1962}};
   // Estimates and standard errors: NIST. p and intervals: statsmodels.
   const std::vector<Row> certified = {
       {-3482258.63459582, 890420.383607373, 0.003560403663719, -5.496529483277399e+06, -1.467987785918486e+06},
@@ -77,8 +68,9 @@ TEST_CASE("ols --std-errors agrees with NIST's certified standard errors for Lon
       {-0.0511041056535807, 0.226073200069370, 0.826211795763437, -5.625172145073490e-01, 4.603090032000493e-01},
       {1829.15146461355, 455.478499142212, 0.003036803341624, 7.987875152792453e+02, 2.859515413950047e+03}};
   const Problem p;
-  const Words files{"--a", p.file("a.npy", made(16, 7, [&](index_t i, index_t j) { return j == 0 ? 1 : data[i][j]; })),
-                    "--b", p.file("b.npy", made(16, 1, [&](index_t i, index_t) { return data[i][0]; }))};
+  const Words files{"--a",
+                    p.file("a.npy", made(16, 7, [&](index_t i, index_t j) { return j == 0 ? 1 : longley[i][j]; })),
+                    "--b", p.file("b.npy", made(16, 1, [&](index_t i, index_t) { return longley[i][0]; }))};
   const std::string v = p.folder / "v.npy";
   for (const Words& way : {Words{}, {"--method", "tall-skinny"}, {"--method", "givens"}}) {
     CAPTURE(way);
