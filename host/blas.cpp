@@ -1,6 +1,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/by_type.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -199,10 +200,6 @@ void herk(index_t n, index_t k, real_t<T> alpha, const T* a, index_t lda, T* c, 
   template void herk(index_t, index_t, real_t<T>, const T*, index_t, T*, index_t);                                \
   template void symm(index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t);                  \
   template void syr2k(index_t, index_t, real_t<T>, const T*, index_t, const T*, index_t, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::blas

@@ -1,6 +1,7 @@
 #include <tesela/host/graded_qr.hpp>
 #include <tesela/host/graded_rows.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -55,10 +56,6 @@ GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>> classes, double rcon
 }
 
 #define TESELA_INSTANTIATE(T) template GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>>, double);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

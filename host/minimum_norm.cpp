@@ -3,6 +3,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -178,10 +179,6 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
   template std::vector<int> scale_columns(HostMatrix<T>&);                     \
   template double triangle_condition(const HostMatrix<T>&, bool);              \
   template MinimumNorm<T> minimum_norm(HostMatrix<T>, HostMatrix<T>, double);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -4,6 +4,7 @@
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
 #include <tesela/host/row_space.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -75,10 +76,6 @@ RowSolution<T> solve_rows(HostMatrix<T> R, const HostMatrix<T>& C, double rcond)
 #define TESELA_INSTANTIATE(T)                               \
   template RankRows<T> rows_of_rank(HostMatrix<T>, double); \
   template RowSolution<T> solve_rows(HostMatrix<T>, const HostMatrix<T>&, double);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

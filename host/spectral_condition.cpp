@@ -3,6 +3,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -86,10 +87,6 @@ double spectral_condition_of_unit_columns(HostMatrix<T> R) {
 #define TESELA_INSTANTIATE(T)                               \
   template double spectral_condition(const HostMatrix<T>&); \
   template double spectral_condition_of_unit_columns(HostMatrix<T>);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -2,6 +2,7 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/codelets/tridiagonal/elimination.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -118,10 +119,6 @@ void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
 
 #define TESELA_INSTANTIATE(T) \
   template void cyclic_reduction(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const CyclicReductionOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

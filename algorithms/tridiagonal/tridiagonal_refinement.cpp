@@ -3,6 +3,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
@@ -141,10 +142,6 @@ RefinedSolve tridiagonal_solve_refined(Graph& g, const Tridiagonal<T>& A, const 
 #define TESELA_INSTANTIATE(T)                                                                          \
   template RefinedSolve tridiagonal_solve_refined(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
                                                   const RefinementOptions&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

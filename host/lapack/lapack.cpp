@@ -1,6 +1,7 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -334,17 +335,12 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
   template void geqp3(index_t, index_t, T*, index_t, std::vector<index_t>&, T*);                \
   template void tzrzf(index_t, index_t, T*, index_t, T*);                                       \
   template void ormrz(index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 
 #define TESELA_INSTANTIATE(T)                       \
   template int stedc(index_t, T*, T*, T*, index_t); \
   template void ormtr(Op, index_t, index_t, const T*, index_t, const T*, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::lapack

@@ -1,6 +1,7 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack_band.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -116,10 +117,6 @@ double pbcon(index_t n, index_t kd, const T* ab, index_t ldab, real_t<T> norm) {
   template int pbtrf(index_t, index_t, T*, index_t);                                                       \
   template void pbtrs(index_t, index_t, index_t, const T*, index_t, T*, index_t);                          \
   template double pbcon(index_t, index_t, const T*, index_t, real_t<T>);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::lapack

@@ -1,6 +1,7 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -79,10 +80,6 @@ index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, real_t
   template index_t pstrf(index_t, T*, index_t, std::vector<index_t>&, real_t<T>); \
   template int potrf(index_t, T*, index_t);                                       \
   template int sygvd(int, index_t, T*, index_t, T*, index_t, real_t<T>*, bool);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::lapack

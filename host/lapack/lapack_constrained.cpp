@@ -1,6 +1,7 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 
@@ -29,10 +30,6 @@ int gglse(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb,
 }
 
 #define TESELA_INSTANTIATE(T) template int gglse(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, T*, T*);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::lapack

@@ -1,6 +1,7 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -60,10 +61,6 @@ void ormrq(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, cons
   template int ggglm(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, T*, T*); \
   template void ggqrf(index_t, index_t, index_t, T*, index_t, T*, T*, index_t, T*);    \
   template void ormrq(Op, index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::lapack

@@ -2,6 +2,7 @@
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/lapack/lapack_complex_lu.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -78,10 +79,6 @@ void getrs(index_t n, index_t r, const std::complex<double>* factors, index_t ld
 #define TESELA_INSTANTIATE(T)                                   \
   template double gecon(index_t, const T*, index_t, real_t<T>); \
   template int getrf(index_t, index_t, T*, index_t, int*);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::lapack

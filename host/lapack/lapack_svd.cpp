@@ -1,6 +1,7 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <complex>
@@ -109,14 +110,11 @@ int lasd0(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t l
   template int bdsdc(index_t, T*, T*, T*, index_t, T*, index_t);                                    \
   template int lasq1(index_t, T*, T*);                                                              \
   template int lasd0(bool, index_t, T*, T*, T*, index_t, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 #define TESELA_INSTANTIATE(T)                                                                                     \
   template int gesdd(SingularVectors, index_t, index_t, std::complex<T>*, index_t, T*, std::complex<T>*, index_t, \
                      std::complex<T>*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::lapack

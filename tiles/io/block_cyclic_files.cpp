@@ -1,4 +1,5 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
@@ -264,10 +265,6 @@ void write_parts(const Runtime& runtime, const std::string& path, const HostMatr
 #define TESELA_INSTANTIATE(T)                                                               \
   template HostMatrix<T> read_part(const Runtime&, const std::string&, const BlockCyclic&); \
   template void write_parts(const Runtime&, const std::string&, const HostMatrix<T>&, const BlockCyclic&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,3 +1,4 @@
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/arrays.hpp>
@@ -123,10 +124,6 @@ void require_writable(const std::string& path) {
                                               const Counted&);                                          \
   template void write_matrix<T>(const std::string&, const T*, Shape, index_t);                          \
   template void write_vector<T>(const std::string&, const T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

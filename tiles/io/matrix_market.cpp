@@ -1,4 +1,5 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>
@@ -289,10 +290,6 @@ void write_columns(AtomicFile& file, const T* data, Shape shape, index_t ld) {
                                const std::function<void(index_t, index_t, T)>&);                            \
   template void write_columns<T>(AtomicFile&, const T*, Shape, index_t);                                    \
   template void write<T>(AtomicFile&, const T*, Shape, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::matrix_market

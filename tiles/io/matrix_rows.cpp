@@ -1,3 +1,4 @@
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
@@ -114,11 +115,7 @@ std::optional<std::vector<index_t>> rows_without_nan(const MatrixRows<T>& file, 
   template class MatrixRows<T>;                                                             \
   template RowSource<T> rows_of(std::shared_ptr<const MatrixRows<T>>, std::vector<index_t>, \
                                 std::optional<std::vector<index_t>>);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template std::optional<std::vector<index_t>> rows_without_nan(const MatrixRows<double>&, const std::vector<index_t>&);
 
 }  // namespace tesela

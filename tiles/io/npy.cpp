@@ -1,4 +1,5 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/npy.hpp>
@@ -175,11 +176,7 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   template std::string header_text<T>(Shape, bool);                                                           \
   template HostMatrix<T> read<T>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);   \
   template void write<T>(AtomicFile&, const T*, Shape, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 template <class T>
 RowFile<T>::RowFile(const std::string& path, Shape shape) : file_(path), row_(static_cast<std::size_t>(shape.cols)) {

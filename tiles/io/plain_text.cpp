@@ -1,3 +1,4 @@
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/plain_text.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>
@@ -103,10 +104,6 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld, char separa
 #define TESELA_INSTANTIATE(T)                                                                               \
   template HostMatrix<T> read<T>(std::span<const char>, const std::string&, std::uint64_t, const Counted&); \
   template void write<T>(AtomicFile&, const T*, Shape, index_t, char);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::plain_text

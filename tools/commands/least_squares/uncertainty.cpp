@@ -4,6 +4,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
@@ -134,10 +135,6 @@ void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>&
 
 #define TESELA_INSTANTIATE(T) \
   template void report_uncertainty(const UncertaintyOptions&, const Uncertainty<T>&, const RegressionData<T>&, Report&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli
