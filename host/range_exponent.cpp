@@ -11,14 +11,25 @@
 #include <span>
 
 namespace tesela {
+namespace {
+
+/// Exponents of the least and the largest size of a largest element that needs no scaling.
+template <class Real>
+struct Moderate {
+  explicit Moderate(index_t rows) : high(std::numeric_limits<Real>::max_exponent - growth - std::ilogb(rows)) {}
+  static constexpr int growth = 8,
+                       low = std::numeric_limits<Real>::min_exponent + 2 * std::numeric_limits<Real>::digits;
+  int high;
+};
+
+}  // namespace
 
 template <class T>
 int range_exponent(const MatrixView<T>& a) {
   using Real = real_t<T>;
-  using Limits = std::numeric_limits<Real>;
   if (a.device >= 0 || a.rows == 0 || a.cols == 0) return 0;
-  constexpr int growth = 8, low = Limits::min_exponent + 2 * Limits::digits;
-  const int high = Limits::max_exponent - growth - std::ilogb(a.rows);  // of the largest element
+  const int high = Moderate<Real>(a.rows).high;
+  constexpr int low = Moderate<Real>::low;
   std::atomic<bool> large = false, small = true;
   constexpr index_t most = 1 << 17;  // elements of a part
   const index_t parts = ceil_div(a.rows, most);
@@ -43,6 +54,21 @@ int range_exponent(const MatrixView<T>& a) {
 }
 
 template <class T>
+int range_exponent_by_samples(const MatrixView<T>& a) {
+  using Real = real_t<T>;
+  if (a.device >= 0 || a.rows == 0 || a.cols == 0) return 0;
+  constexpr index_t samples = 32;  // rows, and columns
+  Real largest = 0;
+  for (index_t j = 0; j < a.cols; j += ceil_div(a.cols, samples))
+    for (index_t i = 0; i < a.rows; i += ceil_div(a.rows, samples))
+      if (const Real size = largest_part(a.data[i + j * a.ld]); !(size <= largest)) largest = size;
+  const Moderate<Real> moderate(a.rows);
+  const bool is_moderate =
+      largest >= std::ldexp(Real(1), moderate.low) && largest < std::ldexp(Real(1), moderate.high - moderate.growth);
+  return is_moderate ? 0 : range_exponent(a);
+}
+
+template <class T>
 Status scale_in_memory(const MatrixView<T>& a, int e, bool upper) {
   Status status;
   for (index_t j = 0; j < a.cols && e != 0; ++j) {
@@ -53,8 +79,9 @@ Status scale_in_memory(const MatrixView<T>& a, int e, bool upper) {
   return status;
 }
 
-#define TESELA_INSTANTIATE(T)                        \
-  template int range_exponent(const MatrixView<T>&); \
+#define TESELA_INSTANTIATE(T)                                   \
+  template int range_exponent(const MatrixView<T>&);            \
+  template int range_exponent_by_samples(const MatrixView<T>&); \
   template Status scale_in_memory(const MatrixView<T>&, int, bool);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 

@@ -285,7 +285,7 @@ LeastSquares<T> ols(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const Ol
     return answer;
   }
   const bool alone = runtime.ranks() == 1;
-  const int of_a = alone ? range_exponent(a) : 0, of_b = alone ? range_exponent(b) : 0;
+  const int of_a = alone ? range_exponent_by_samples(a) : 0, of_b = alone ? range_exponent_by_samples(b) : 0;
   static_cast<void>(scale_in_memory(a, -of_a));
   static_cast<void>(scale_in_memory(b, -of_b));
   LeastSquares<T> answer = detail::solve_in_tiles(

@@ -65,7 +65,7 @@ TileShape tile_of(const Runtime& runtime, const MatrixView<T>& a, const QrOption
 /// Divides A by 2^e, with which qr() stays in range. Returns e.
 template <class T>
 int scale_into_range(const Runtime& runtime, const MatrixView<T>& a) {
-  const int exponent = runtime.ranks() == 1 ? range_exponent(a) : 0;
+  const int exponent = runtime.ranks() == 1 ? range_exponent_by_samples(a) : 0;
   static_cast<void>(scale_in_memory(a, -exponent));
   return exponent;
 }
