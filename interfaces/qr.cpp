@@ -13,14 +13,12 @@ struct AnyQr : Object {
 };
 template <class T>
 struct QrObject : AnyQr {
-  explicit QrObject(QrFactorization<T> f, const Array<T>& of = {"", nullptr, 0})
-      : factorization(std::move(f)), memory(of) {
-    memory.name = "the array of qr";
-  }
+  QrObject(QrFactorization<T> f, const MatrixView<T>& of)
+      : factorization(std::move(f)), memory("the array of qr", of.data, of.shape(), "lda", of.ld) {}
   static std::string kind() { return "a QR factorization in " + precision<T>(); }
   std::string what() const override { return kind(); }
   const QrFactorization<T> factorization;
-  Array<T> memory;  ///< the caller's array with the factors; empty if a tiled matrix holds them
+  const Array<T> memory;  ///< the caller's array with the factors; empty if a matrix has memory for them
 };
 
 template <class T>
@@ -125,11 +123,11 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
 /// As geqrf, for a matrix in tiles; waits.
 template <Number T>
 Code geqrf_tile(tesela_matrix* a, tesela_qr** qr) {
-  const TileMatrix<T> A = tiles<T>("a", a);
+  const auto A = object<MatrixObject<T>>("a", a);
   require_output_pointer("qr", qr);
   const Session session;
   Graph g(session);
-  auto made = std::make_shared<QrObject<T>>(checked_qr(g, A));
+  auto made = std::make_shared<QrObject<T>>(checked_qr(g, A->matrix), A->memory);
   const Status status = g.wait();
   if (!status.ok()) return failed(status.info, not_finite_column("R", status));
   hand_out(qr, std::move(made));
@@ -166,10 +164,11 @@ Code orgqr_tile(tesela_qr* qr, tesela_matrix* q) {
 template <Number T>
 Code geqrf_async(tesela_graph* graph, tesela_matrix* a, tesela_qr** qr) {
   const auto into = object<GraphObject>("graph", graph);
-  const TileMatrix<T> A = tiles<T>("a", a);
+  const auto A = object<MatrixObject<T>>("a", a);
   require_output_pointer("qr", qr);
   const Session session;
-  into->insert([&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(checked_qr(g, A))); });
+  into->insert(
+      [&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(checked_qr(g, A->matrix), A->memory)); });
   return 0;
 }
 

@@ -38,7 +38,7 @@ Code matrix_map(index_t m, index_t n, T* memory, index_t ld, index_t mb, index_t
   const TileShape tile = tile_shape(mb, nb);
   require_output_pointer("a", a);
   const Session session;
-  hand_out(a, std::make_shared<MatrixObject<T>>(array.in_tiles(session, tile)));
+  hand_out(a, std::make_shared<MatrixObject<T>>(array.in_tiles(session, tile), array));
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "interfaces/c/handles.hpp"
 #include "interfaces/c/process.hpp"
 #include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <functional>
@@ -35,10 +36,11 @@ struct AnyMatrix : Object {
 };
 template <class T>
 struct MatrixObject : AnyMatrix {
-  explicit MatrixObject(TileMatrix<T> A) : matrix(std::move(A)) {}
+  explicit MatrixObject(TileMatrix<T> A, const MatrixView<T>& of = {}) : matrix(std::move(A)), memory(of) {}
   static std::string kind() { return "a matrix in " + precision<T>(); }
   std::string what() const override { return kind(); }
   const TileMatrix<T> matrix;
+  const MatrixView<T> memory;  ///< the caller's; empty if the tiles are not mapped
 };
 
 /// Returns the tiles of a matrix parameter.

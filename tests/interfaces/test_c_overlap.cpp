@@ -91,4 +91,13 @@ TEST_CASE("C: every function refuses to overwrite its other arguments", "[c][ove
   CHECK(tesela_dorgqr(10, 5, qr, a, 20) == -4);
   CHECK_OK(tesela_dorgqr(10, 5, qr, a + 10, 20));
   CHECK_OK(tesela_qr_free(qr));
+
+  tesela_matrix* mapped = nullptr;
+  CHECK_OK(tesela_dmatrix_map(10, 5, a, 20, 4, 4, &mapped));
+  CHECK_OK(tesela_dgeqrf_tile(mapped, &qr));
+  CHECK(tesela_dormqr('L', 'T', 10, 5, qr, a + 9, 20) == -6);
+  CHECK(tesela_dorgqr(10, 5, qr, a, 20) == -4);
+  CHECK_OK(tesela_dorgqr(10, 5, qr, a + 10, 20));
+  CHECK_OK(tesela_qr_free(qr));
+  CHECK_OK(tesela_matrix_free(mapped));
 }
