@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 namespace tesela {
 namespace {
@@ -27,6 +29,9 @@ std::string tuned_tiles_path() {
 
 std::vector<TunedTile> read_tuned_tiles(const std::string& path) {
   std::vector<TunedTile> tiles;
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    throw FileError(path, "is not a regular file");
   std::ifstream file(path);
   std::string line;
   if (!std::getline(file, line)) return tiles;

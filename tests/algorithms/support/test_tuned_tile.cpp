@@ -23,6 +23,7 @@ TEST_CASE("a file of tuned tiles is read as it was written, and a wrong line is 
   }
   put(path, "qr,2\n");
   CHECK_THROWS_AS(read_tuned_tiles(path), FileError);
+  CHECK_THROWS_AS(read_tuned_tiles("/dev/null"), FileError);
 }
 
 TEST_CASE("commands cut by the tuned tile of their shape and workers, and --tile wins") {
