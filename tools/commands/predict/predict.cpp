@@ -152,8 +152,8 @@ void take_json(PredictOptions& o) {
 }
 
 int run_predictions(const PredictOptions& o) {
-  require_simulable(o.command);
-  require_free_workers(o.command);
+  require_simulable("predict", o.command);
+  require_free_workers("predict", o.command);
   require(!o.machine.empty(), "predict", "--machine",
           "is missing: name the folder of a machine, or record this one "
           "with `tesela predict record --out FOLDER -- COMMAND`");
@@ -163,7 +163,7 @@ int run_predictions(const PredictOptions& o) {
     return o.cores.empty() ? std::vector{suitable_cores(machine, g)} : numbers_of("--cores", o.cores);
   };
   for (const int g : gpus)
-    for (const int c : cores_of(g)) require_workers(machine, g, c);
+    for (const int c : cores_of(g)) require_workers("predict", machine, g, c);
   const auto with_gpus = std::count_if(gpus.begin(), gpus.end(), [](int g) { return g > 0; });
   const bool some_cores = std::count(gpus.begin(), gpus.end(), 0) > 0 && cores_of(0).size() > 1;
   require(o.plot_path.empty() || with_gpus > 1 || some_cores, "predict", "--plot",

@@ -29,27 +29,27 @@ std::string simulator() {
 
 }  // namespace
 
-void require_simulable(const std::vector<std::string>& command) {
-  require(!command.empty(), "predict", "COMMAND", "is missing: write it after --, such as -- qr --n 8192");
+void require_simulable(const char* routine, const std::vector<std::string>& command) {
+  require(!command.empty(), routine, "COMMAND", "is missing: write it after --, such as -- qr --n 8192");
   const bool known = std::find(simulable.begin(), simulable.end(), command.front()) != simulable.end();
-  require(known, "predict", "COMMAND", "'", command.front(), "' cannot be predicted: it is not one of ",
+  require(known, routine, "COMMAND", "'", command.front(), "' cannot be predicted: it is not one of ",
           fmt::format("{}", fmt::join(simulable, ", ")),
           ". What other commands do depends on values, and a simulation has none");
   if (command.front() == "ols") {
     const auto method = std::find(command.begin(), command.end(), "--method");
-    require(method != command.end() && method + 1 != command.end() && method[1] == "tall-skinny", "predict", "COMMAND",
+    require(method != command.end() && method + 1 != command.end() && method[1] == "tall-skinny", routine, "COMMAND",
             "'ols' can be predicted with --method tall-skinny alone: the other methods decide a rank on values");
   }
   for (const std::string& word : command)
     for (const char* const output : {"--out", "-o", "--json", "-j", "--trace", "--report", "--plan", "--energy"})
-      require(word != output && !word.starts_with(std::string(output) + "=") && !word.starts_with("--out-"), "predict",
+      require(word != output && !word.starts_with(std::string(output) + "=") && !word.starts_with("--out-"), routine,
               "COMMAND", "has ", word, ": a prediction has no such output");
 }
 
-void require_free_workers(const std::vector<std::string>& command) {
+void require_free_workers(const char* routine, const std::vector<std::string>& command) {
   for (const std::string& word : command)
     for (const auto& [option, ours] : {std::pair{"--ncuda", "--gpus"}, {"--ncpu", "--cores"}, {"--sched", "--sched"}})
-      require(word != option && !word.starts_with(std::string(option) + "="), "predict", "COMMAND", "has ", word,
+      require(word != option && !word.starts_with(std::string(option) + "="), routine, "COMMAND", "has ", word,
               ": write ", ours, " before --");
 }
 
@@ -57,16 +57,16 @@ int suitable_cores(const MachineFolder& machine, int gpus) {
   return gpus == 0 ? machine.cores() : std::max(machine.cores() - gpus - 1, 0);
 }
 
-void require_workers(const MachineFolder& machine, int gpus, int cores) {
+void require_workers(const char* routine, const MachineFolder& machine, int gpus, int cores) {
   const std::string record = "record a machine that has them with `tesela predict record --out FOLDER -- COMMAND`";
-  require(gpus <= machine.gpus(), "predict", "--gpus", gpus, ": ", machine.path, " has ", machine.gpus(), "; ", record);
-  require(cores <= machine.cores(), "predict", "--cores", cores, ": ", machine.path, " has ", machine.cores(), "; ",
+  require(gpus <= machine.gpus(), routine, "--gpus", gpus, ": ", machine.path, " has ", machine.gpus(), "; ", record);
+  require(cores <= machine.cores(), routine, "--cores", cores, ": ", machine.path, " has ", machine.cores(), "; ",
           record);
-  require(gpus <= most_simulated_gpus, "predict", "--gpus", gpus, " is more than the simulator's ",
+  require(gpus <= most_simulated_gpus, routine, "--gpus", gpus, " is more than the simulator's ",
           most_simulated_gpus);
-  require(cores <= most_simulated_cores, "predict", "--cores", cores, " is more than the simulator's ",
+  require(cores <= most_simulated_cores, routine, "--cores", cores, " is more than the simulator's ",
           most_simulated_cores);
-  require(gpus + cores > 0, "predict", "--cores", "0 without a GPU: no worker runs the tasks");
+  require(gpus + cores > 0, routine, "--cores", "0 without a GPU: no worker runs the tasks");
 }
 
 void require_scheduler(const std::string& name) {

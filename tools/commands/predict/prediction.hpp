@@ -14,7 +14,8 @@ struct Prediction {
   int gpus, cores;
   nlohmann::json report;
   double seconds() const { return report.at("seconds").at("compute").get<double>(); }
-  double rate() const { return report.at("gflops").get<double>(); }  ///< GFLOP/s
+  /// Returns GFLOP/s; 0 without operations.
+  double rate() const { return report.at("gflops").is_number() ? report.at("gflops").get<double>() : 0; }
   double task_seconds() const { return report.at("simulation").at("task_s").get<double>(); }
   /// Share of the tasks' time that comes from shapes without a measured time.
   double interpolated() const {
@@ -24,12 +25,14 @@ struct Prediction {
   int workers() const { return gpus > 0 ? gpus : cores; }
 };
 
+// `routine`, predict or tune, begins each message.
+
 /// Throws ArgumentError unless these are the words of a command that can be simulated.
-void require_simulable(const std::vector<std::string>& command);
+void require_simulable(const char* routine, const std::vector<std::string>& command);
 /// Throws ArgumentError if the command chooses the workers or their scheduler, as options before -- do.
-void require_free_workers(const std::vector<std::string>& command);
+void require_free_workers(const char* routine, const std::vector<std::string>& command);
 /// Throws ArgumentError if the machine has fewer GPUs or cores.
-void require_workers(const MachineFolder& machine, int gpus, int cores);
+void require_workers(const char* routine, const MachineFolder& machine, int gpus, int cores);
 
 /// Throws ArgumentError for an unknown scheduler; an empty name is the default one.
 void require_scheduler(const std::string& name);

@@ -123,7 +123,7 @@ std::vector<LinkSpeed> links_here(const Environment& variables) {
 
 int record_machine(const PredictOptions& o) {
   std::vector<std::string> words(o.command.begin() + 1, o.command.end());
-  if (!o.program) require_simulable(words);
+  if (!o.program) require_simulable("predict record", words);
   require(!words.empty(), "predict record", "PROGRAM", "is missing: write it after --, such as -- python3 mine.py");
   MachineFolder folder{.path = o.out};
   if (is_machine(o.out)) folder = read_machine(o.out);

@@ -194,25 +194,27 @@ std::string apply(const TunedTile& tuned) {
 }
 
 int run_tuning(const Options& o) {
-  require_simulable(o.command);
-  require_free_workers(o.command);
   require(o.command.front() == "qr" || o.command.front() == "cholesky" || o.command.front() == "lu", "tune", "COMMAND",
           "'", o.command.front(), "' cannot be tuned: it is not one of qr, cholesky, lu");
   for (const std::string& word : o.command)
-    require(word != "--tile" && word != "-t", "tune", "COMMAND", "has ", word, ": tune chooses the tile");
+    for (const auto& [option, chosen] : {std::pair{"--tile", "tile"}, {"-t", "tile"}, {"--sched", "scheduler"}})
+      require(word != option, "tune", "COMMAND", "has ", word, ": tune chooses the ", chosen);
+  require_simulable("tune", o.command);
+  require_free_workers("tune", o.command);
   require(!o.machine.empty(), "tune", "--machine",
           "is missing: name the folder of a machine, or record this one with `tesela predict record --out FOLDER -- "
           "COMMAND`");
   const MachineFolder machine = read_machine(o.machine);
   const int gpus = o.gpus >= 0 ? o.gpus : machine.gpus(),
             cores = o.cores >= 0 ? o.cores : suitable_cores(machine, gpus);
-  require_workers(machine, gpus, cores);
+  require_workers("tune", machine, gpus, cores);
   if (o.measure || o.apply)
     require(machine.about.value("processor", "") == describe_machine().cpu_model, "tune",
             o.apply ? "--apply" : "--measure", o.machine, " describes another machine than this one");
   Search search(o, machine, gpus, cores);
   std::vector<Candidate> all = search.run();
   const Candidate standard = search.standard();
+  require(standard.seconds > 0, "tune", "COMMAND", "has no task that takes time");
   constexpr std::size_t shown = 3;
   const auto is_standard = [](const Candidate& c) { return c.choice.empty(); };
   std::vector<Candidate*> best;
@@ -242,7 +244,10 @@ int run_tuning(const Options& o) {
                  r["options"].get<std::string>(), r["predicted_s"].get<double>(), r["gain"].get<double>(),
                  100 * r["interpolated_share"].get<double>(),
                  r["measured_s"].is_null() ? "" : fmt::format(", measured {:.4g} s", r["measured_s"].get<double>()));
-    if (!applied.empty()) fmt::print("wrote   {}: the tile\n", applied);
+    if (!applied.empty())
+      fmt::print("wrote   {}: the tile\n", applied);
+    else if (o.apply)
+      fmt::print("note    the default tile was the fastest, so that nothing was written\n");
   }
   write_json({{"command", "tune"},
               {"tuned", o.command},

@@ -201,6 +201,10 @@ TEST_CASE("wrong arguments are errors with and without a simulator, and name wha
   CHECK_THAT(message(on(two_cores) + Words{"--gpus", "1"} + qr, 2, "tune"), ContainsSubstring("predict record"));
   CHECK_THAT(message(on(two_cores) + Words{"--budget", "0"} + qr, 2, "tune"), ContainsSubstring("--budget"));
   CHECK_THAT(message(on(two_cores) + qr + Words{"--tile", "64"}, 2, "tune"), ContainsSubstring("chooses the tile"));
+  CHECK_THAT(message(on(two_cores) + qr + Words{"--sched", "ws"}, 2, "tune"),
+             ContainsSubstring("tune: COMMAND: has --sched: tune chooses the scheduler"));
+  CHECK_THAT(message(on(two_cores) + Words{"--", "gemm", "--n", "64"}, 2, "tune"),
+             ContainsSubstring("tune: COMMAND: 'gemm' cannot be tuned"));
   CHECK_THAT(message(on(folder / "poor") + Words{"--apply"} + qr, 2, "tune"), ContainsSubstring("kernels.csv"));
   invent_machine(folder / "other");
   CHECK_THAT(message(on(folder / "other") + Words{"--apply"} + qr, 2, "tune"), ContainsSubstring("another machine"));
@@ -215,6 +219,7 @@ TEST_CASE("without the simulator right arguments end with the commands that buil
 TEST_CASE("a command that depends on values, and a kernel without times, are errors of the simulation") {
   require_simulator();
   const TemporaryFolder folder;
+  CHECK_THAT(message(on(two_cores) + Words{"--", "qr", "--n", "0"}, 2, "tune"), ContainsSubstring("no task"));
   CHECK_THAT(message(on(two_cores) + Words{"--", "lu", "--n", "1024", "--tile", "256", "--rhs", "1"}, 3),
              ContainsSubstring("depends on the values") && ContainsSubstring("simulation"));
   invent_machine(folder / "poor");
