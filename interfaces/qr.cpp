@@ -167,8 +167,7 @@ Code geqrf_async(tesela_graph* graph, tesela_matrix* a, tesela_qr** qr) {
   const auto A = object<MatrixObject<T>>("a", a);
   require_output_pointer("qr", qr);
   const Session session;
-  into->insert(
-      [&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(checked_qr(g, A->matrix), A->memory)); });
+  into->insert([&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(checked_qr(g, A->matrix), A->memory)); });
   return 0;
 }
 

@@ -62,8 +62,7 @@ void require_workers(const char* routine, const MachineFolder& machine, int gpus
   require(gpus <= machine.gpus(), routine, "--gpus", gpus, ": ", machine.path, " has ", machine.gpus(), "; ", record);
   require(cores <= machine.cores(), routine, "--cores", cores, ": ", machine.path, " has ", machine.cores(), "; ",
           record);
-  require(gpus <= most_simulated_gpus, routine, "--gpus", gpus, " is more than the simulator's ",
-          most_simulated_gpus);
+  require(gpus <= most_simulated_gpus, routine, "--gpus", gpus, " is more than the simulator's ", most_simulated_gpus);
   require(cores <= most_simulated_cores, routine, "--cores", cores, " is more than the simulator's ",
           most_simulated_cores);
   require(gpus + cores > 0, routine, "--cores", "0 without a GPU: no worker runs the tasks");
