@@ -62,7 +62,7 @@ TileShape tile_of(const Runtime& runtime, const MatrixView<T>& a, const QrOption
   return qr_tile(runtime, a.rows, a.cols, is_complex<T>);
 }
 
-/// Divides A by 2^e, with which qr() stays in range. Returns e.
+/// Scales A by 2^-e, so that qr() stays in range. Returns e.
 template <class T>
 int scale_into_range(const Runtime& runtime, const MatrixView<T>& a) {
   const int exponent = runtime.ranks() == 1 ? range_exponent_by_samples(a) : 0;

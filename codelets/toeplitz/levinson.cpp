@@ -122,7 +122,7 @@ void reverse(index_t n, const T* t, T* back) {
 
 /// Returns whether all columns are finite; if not, or if the order `broken` is not 0, they become zero.
 template <class T>
-void settle(T* x, index_t n, index_t ld, index_t columns, double* report) {
+void clear_unless_finite(T* x, index_t n, index_t ld, index_t columns, double* report) {
   bool fine = report[levinson_breakdown] == 0;
   for (index_t c = 0; fine && c < columns; ++c)
     fine = std::all_of(x + c * ld, x + c * ld + n, [](T value) { return is_finite(value); });
@@ -145,7 +145,7 @@ void Levinson<T>::cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Out<d
     double* const to = report.data + s * report.ld;
     machine.to_unit(n, k, columns, x.ld, exponents.data(), 1);
     Recursion<T>(n, back, y).run(difference(t.data[0], shifts.data[s], args.exponent), columns, x.ld, k, sums, to);
-    settle(columns, n, x.ld, k, to);
+    clear_unless_finite(columns, n, x.ld, k, to);
     machine.times_powers(n, k, columns, x.ld, exponents.data(), 1, -args.exponent);
     to[levinson_least] = std::ldexp(to[levinson_least], args.exponent);
   }
@@ -164,7 +164,7 @@ void Durbin<T>::cpu(const Args& args, In<T> t, In<T> shifts, Out<T> inverse, Out
                             .run(difference(t.data[0], shifts.data[s], args.exponent), nullptr, 0, 0, nullptr, to);
     column[0] = 1;
     for (index_t i = 0; i < n; ++i) column[i] = static_cast<T>(static_cast<double>(column[i]) / beta);
-    settle(column, n, inverse.ld, 1, to);
+    clear_unless_finite(column, n, inverse.ld, 1, to);
     machine.times_powers(n, 1, column, n, &unit, 1, -args.exponent);
     to[levinson_least] = std::ldexp(to[levinson_least], args.exponent);
   }
@@ -180,7 +180,7 @@ void HermitianFactor<T>::cpu(const Args&, In<T> t, Out<T> generator, Out<double>
       Recursion<T>(n, back.data(), y.data()).run(real_part(t.data[0]), nullptr, 0, 0, nullptr, recursion.data);
   T* const x = generator.data;
   for (index_t i = 0; i < n; ++i) x[i] = (i == 0 ? T(1) : y[static_cast<std::size_t>(i - 1)]) / beta;
-  settle(x, n, n, 1, recursion.data);
+  clear_unless_finite(x, n, n, 1, recursion.data);
   finish_generator(n, generator, recursion.data, report);
 }
 
@@ -208,7 +208,7 @@ bool levinson_solve(index_t n, const T* t, double sigma, T* x, T* work) {
   T sum = 0;
   std::array<double, levinson_report_rows> report{};
   Recursion<T>(n, work, work + n).run(difference(t[0], sigma), x, n, 1, &sum, report.data());
-  settle(x, n, n, 1, report.data());
+  clear_unless_finite(x, n, n, 1, report.data());
   return report[levinson_breakdown] == 0;
 }
 

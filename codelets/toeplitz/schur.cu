@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(32) transfer_kernel(const T* rho, T* a, T* c) 
 
 /// Clears a column that is not finite, in one block.
 template <class T>
-__global__ void settle_kernel(index_t n, T* x, double* report) {
+__global__ void clear_unless_finite_kernel(index_t n, T* x, double* report) {
   int fails = 0;
   for (index_t i = threadIdx.x; i < n; i += blockDim.x) fails |= finite(x[i]) ? 0 : 1;
   if (__syncthreads_or(fails) == 0) return;
@@ -297,7 +297,7 @@ void SchurInverse<T>::cuda(CudaContext& context, const Args&, In<T> transfer, In
   toeplitz::Device{context}.each(n, 1,
                                  schur::InverseColumn<T>{transfer.data, &transfer(0, 1), transfer.rows, rho.data + m,
                                                          rho.data + m + 1, inverse.data});
-  settle_kernel<<<1, 512, 0, context.stream()>>>(n, inverse.data, report.data);
+  clear_unless_finite_kernel<<<1, 512, 0, context.stream()>>>(n, inverse.data, report.data);
 }
 
 #define TESELA_SCHUR(T)                                               \

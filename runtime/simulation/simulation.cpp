@@ -31,20 +31,20 @@ const char* symbol_of(const detail::CodeletImpl& codelet) {
 
 /// A model's symbol, a footprint, and whether on a GPU. Two models never share the address of their symbol.
 using Key = std::tuple<const char*, std::uint32_t, bool>;
-struct Known {
+struct ModelTime {
   KernelTimes::Found time;
   double total = 0;  // seconds of the tasks since the last reset
 };
 
 /// The times that were looked up. SimGrid runs all parts of the program on one thread, so it needs no lock.
-std::map<Key, Known>& known() {
-  static auto& all = *new std::map<Key, Known>;
+std::map<Key, ModelTime>& model_times() {
+  static auto& all = *new std::map<Key, ModelTime>;
   return all;
 }
 
 /// Returns the time of a kernel on one kind of worker, not a number if it has none there.
-Known& known_time(const char* symbol, std::uint32_t footprint, bool gpu, double bytes, double flops) {
-  const auto [it, is_new] = known().try_emplace({symbol, footprint, gpu}, Known{});
+ModelTime& model_time(const char* symbol, std::uint32_t footprint, bool gpu, double bytes, double flops) {
+  const auto [it, is_new] = model_times().try_emplace({symbol, footprint, gpu}, ModelTime{});
   if (is_new && machine().has(symbol, gpu))
     it->second.time = machine().find(symbol, gpu, footprint, bytes, flops);
   else if (is_new)
@@ -53,22 +53,22 @@ Known& known_time(const char* symbol, std::uint32_t footprint, bool gpu, double 
 }
 
 /// Returns the time of a task; StarPU's own tasks have no arguments and take a microsecond.
-Known& known_time(const starpu_task& task, bool gpu) {
-  static Known of_starpu{{1e-6, true}};
+ModelTime& model_time(const starpu_task& task, bool gpu) {
+  static ModelTime of_starpu{{1e-6, true}};
   const auto* const call = static_cast<const detail::CallHeader*>(task.cl_arg);
   if (call == nullptr || task.cl->model == nullptr) return of_starpu;
   const char* const symbol = task.cl->model->symbol;
-  if (const auto it = known().find({symbol, call->footprint, gpu}); it != known().end()) return it->second;
+  if (const auto it = model_times().find({symbol, call->footprint, gpu}); it != model_times().end()) return it->second;
   double bytes = 0;
   for (unsigned b = 0; b < STARPU_TASK_GET_NBUFFERS(&task); ++b)
     bytes += static_cast<double>(starpu_data_get_size(STARPU_TASK_GET_HANDLE(&task, b)));
-  return known_time(symbol, call->footprint, gpu, bytes, task.flops);
+  return model_time(symbol, call->footprint, gpu, bytes, task.flops);
 }
 
 bool is_gpu(int worker) { return starpu_worker_get_type(worker) == STARPU_CUDA_WORKER; }
 
 double microseconds(starpu_task* task, unsigned worker, unsigned) {
-  return 1e6 * known_time(*task, is_gpu(static_cast<int>(worker))).time.seconds;
+  return 1e6 * model_time(*task, is_gpu(static_cast<int>(worker))).time.seconds;
 }
 
 }  // namespace
@@ -97,25 +97,25 @@ void detail::refuse_untimed(const char* kernel, bool cores, bool gpus) {
 }
 
 void detail::look_up_times(const CodeletImpl& codelet, std::uint32_t footprint, double bytes, double flops) {
-  for (const bool gpu : {false, true}) known_time(symbol_of(codelet), footprint, gpu, bytes, flops);
+  for (const bool gpu : {false, true}) model_time(symbol_of(codelet), footprint, gpu, bytes, flops);
 }
 
 detail::ExpectedSeconds detail::simulated_seconds(const CodeletImpl& codelet, std::uint32_t footprint) {
   const auto of = [&](bool gpu) {
-    const auto it = known().find({symbol_of(codelet), footprint, gpu});
-    return it != known().end() && it->second.time.seconds > 0 ? it->second.time.seconds
-                                                              : detail::ExpectedSeconds::unknown;
+    const auto it = model_times().find({symbol_of(codelet), footprint, gpu});
+    return it != model_times().end() && it->second.time.seconds > 0 ? it->second.time.seconds
+                                                                    : detail::ExpectedSeconds::unknown;
   };
   return {of(false), of(true)};
 }
 
 void detail::count_simulated(const starpu_task& task, int worker) {
-  Known& time = known_time(task, is_gpu(worker));
+  ModelTime& time = model_time(task, is_gpu(worker));
   time.total += time.time.seconds;
 }
 
 void detail::reset_simulated_times() {
-  for (auto& [key, time] : known()) time.total = 0;
+  for (auto& [key, time] : model_times()) time.total = 0;
 }
 
 void detail::wait_for_simulated(const GraphTasks& graph) {
@@ -146,7 +146,7 @@ double clock_seconds() noexcept {
 
 SimulatedTimes simulated_times() {
   SimulatedTimes times;
-  for (const auto& [key, time] : known()) {
+  for (const auto& [key, time] : model_times()) {
     if (time.total <= 0) continue;
     times.seconds += time.total;
     if (time.time.measured) continue;

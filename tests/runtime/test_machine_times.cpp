@@ -67,7 +67,7 @@ TEST_CASE("a wrong line of kernel times is an error that names it") {
   CHECK_THROWS_AS(read_kernel_times(folder / "none.csv"), FileError);
 }
 
-TEST_CASE("a time without flops tells nothing of a shape with flops, unless no time has them") {
+TEST_CASE("a time without flops does not count for a shape with flops, unless no time has them") {
   KernelTime mixed = product(150, 1e9);  // shapes of one key whose flops differ
   mixed.flops = 0;
   const KernelTimes some({mixed, product(100, 1e9), product(400, 1e9)});

@@ -9,8 +9,8 @@ namespace tesela {
 /// Returns the larger number, or NaN if one is NaN.
 inline double worse(double a, double b) { return b > a || b != b ? b : a; }
 
-/// Returns the errors of at most `most` of the `count` matrices of a batch, evenly spaced; check(errors, k) adds those
-/// of matrix k.
+/// Returns the errors of at most `most` of the `count` matrices of a batch, evenly spaced; check(errors, k) adds the
+/// errors of matrix k.
 template <class Errors, class Check>
 Errors worst_of_batch(index_t count, index_t most, const Check& check) {
   Errors worst;

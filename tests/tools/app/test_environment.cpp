@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* nowhere = "/proc/nowhere";  // not even root can create a folder there
 
-/// Runs the command in an environment in which only these variables tell StarPU where to write.
+/// Runs the command without other variables that name a place for StarPU's files.
 Outcome run_at_home(std::map<std::string, std::string> variables) {
   Words command{"/usr/bin/env", "-u", "STARPU_HOME", "-u", "STARPU_PERF_MODEL_DIR", "-u", "XDG_CACHE_HOME"};
   for (const auto& [name, value] : variables) command.push_back(name + "=" + value);

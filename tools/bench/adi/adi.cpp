@@ -27,7 +27,7 @@ bool of_cusparse(const std::string& peer) {
 }
 
 /// Refuses what cannot be before anything is allocated.
-void settle_options(AdiOptions& o) {
+void complete_options(AdiOptions& o) {
   const bool cusparse = std::any_of(o.peers.begin(), o.peers.end(), of_cusparse);
   if (o.data.empty()) o.data = o.gpu() || cusparse ? "device" : "host";
   if (o.n.empty()) o.n = o.on_device() ? std::vector<index_t>{1024, 4096, 8192} : std::vector<index_t>{512, 2048};
@@ -98,7 +98,7 @@ void run_case(const AdiOptions& o, Runtime& runtime, Report& report, index_t n, 
 
 template <class T>
 void run(AdiOptions o) {
-  settle_options(o);
+  complete_options(o);
   Runtime runtime(o.runtime());
   Report report("adi", o, &runtime);
   const double ceiling = measure_copy_ceiling(report, runtime, o.on_device());

@@ -22,7 +22,7 @@ struct GemmOptionsOfBench : FactorOptions {
 };
 
 /// Chooses the peers, and throws for peers that this machine does not have before anything is allocated.
-void settle_options(GemmOptionsOfBench& o) {
+void complete_options(GemmOptionsOfBench& o) {
   if (o.peers.empty()) {
     if (o.on_device())
       o.peers = {"tesela", "cublas", "starpu"};
@@ -46,7 +46,7 @@ void settle_options(GemmOptionsOfBench& o) {
 
 template <class T>
 void run(GemmOptionsOfBench o) {
-  settle_options(o);
+  complete_options(o);
   Runtime runtime(o.runtime());
   Report report("gemm", o, &runtime);
   double ceiling = 0;

@@ -124,7 +124,7 @@ std::function<int()> for_reals(const std::shared_ptr<O>& o, const Body& body) {
   };
 }
 
-/// Returns the function of a study, which sets both_precisions unless --precision chooses, and says so in the help.
+/// Returns the function of a study, which sets both_precisions unless --precision chooses, and adds a line to the help.
 template <class O, class Body>
 std::function<int()> for_both_precisions(cli::App& app, const std::shared_ptr<O>& o, const Body& body) {
   app.footer("Both precisions in one run, unless --precision chooses.");

@@ -27,7 +27,7 @@ void settle_options(OlsBenchOptions& o) {
     require(!o.common.complex() || std::find(complex.begin(), complex.end(), peer) != complex.end(), "bench ols",
             "--peers", peer, " has no complex numbers");
   o.method.name = "auto";
-  settle_automatic(o.method);
+  choose_tiles_for_options(o.method);
   o.resolve("ols");
 }
 

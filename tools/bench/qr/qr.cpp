@@ -21,7 +21,7 @@ struct QrBenchOptions : FactorOptions {
   cli::QrMethod method;
 };
 
-void settle_options(QrBenchOptions& o) {
+void complete_options(QrBenchOptions& o) {
   for (const index_t n : o.n) require(n >= 1, "bench qr", "--n", n, " is less than 1");
   cli::require_known("bench qr", o.method, o.tile);
   o.resolve("qr");
@@ -29,7 +29,7 @@ void settle_options(QrBenchOptions& o) {
 
 template <class T>
 void run(QrBenchOptions o) {
-  settle_options(o);
+  complete_options(o);
   Runtime runtime(o.runtime());
   Report report("qr", o, &runtime);
   const double ceiling = measure_gemm_ceiling<T>(report, runtime);

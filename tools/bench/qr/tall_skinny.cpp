@@ -23,7 +23,7 @@ struct TallSkinnyBenchOptions : FactorOptions {
   index_t m = index_t{1} << 24, n = 16, rows = 0;
 };
 
-void settle_options(TallSkinnyBenchOptions& o) {
+void complete_options(TallSkinnyBenchOptions& o) {
   require(o.n <= o.m, "bench tall-skinny", "--n", o.n, " columns are more than ", o.m, " rows");
   o.resolve("tall-skinny");
 }
@@ -118,7 +118,7 @@ Peer cusolver_r(const TallSkinnyData<T>& data) {
 
 template <class T>
 void run(TallSkinnyBenchOptions o) {
-  settle_options(o);
+  complete_options(o);
   Runtime runtime(o.runtime());
   Report report("tall-skinny", o, &runtime);
   const double ceiling = measure_copy_ceiling(report, runtime, o.on_device());

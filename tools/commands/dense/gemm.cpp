@@ -56,7 +56,7 @@ struct Operand {
 };
 
 /// m, n and k as far as options and files say; require_shape() finds contradictions.
-void settle_sizes(Options& o) {
+void complete_sizes(Options& o) {
   const auto take = [](index_t& size, index_t from_file) {
     if (size < 0) size = from_file;
   };
@@ -96,7 +96,7 @@ int run_gemm(Options o) {
           o.method.kernel, " has no complex numbers: use cublas");
   if (!o.pattern.empty()) o.random = o.pattern == "random" ? "uniform" : o.pattern;
   parse_random_kind(o.random);
-  settle_sizes(o);
+  complete_sizes(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), k = static_cast<double>(o.k);
   const double copies_of_c = o.beta != 0 ? 2 : 1;
   std::optional<Runtime> machine(std::in_place, o.common.runtime());

@@ -32,9 +32,9 @@ std::vector<std::string> terms_of(const std::string& effects) {
   return terms;
 }
 
-/// Settles a formula's problem: B = [diag(noise) effects]. Each term of the effects is a formula without an intercept,
+/// Loads a formula's problem: B = [diag(noise) effects]. Each term of the effects is a formula without an intercept,
 /// so that every factor has a column for each level.
-void settle_formula(Options& o) {
+void load_formula(Options& o) {
   require(o.factor.empty(), "glm", "--factor", "is a file; with a formula there are --noise and --effects");
   if (!o.noise.empty()) o.formula.further.push_back(o.noise + " ~ 1");
   o.first_effect = o.formula.further.size();
@@ -58,8 +58,8 @@ HostMatrix<T> factor_of(const Options& o) {
 void resolve(Options& o) {
   o.require_complex("glm", choices(glm_table<std::complex<double>>()));
   require_holds_numbers("glm", o.common, {{"--out-u", &o.out_u}});
-  o.settle("glm");
-  if (o.formula.given()) return settle_formula(o);
+  o.complete("glm");
+  if (o.formula.given()) return load_formula(o);
   require(o.noise.empty() && o.effects.empty(), "glm", "--noise", "and --effects belong to a formula");
   std::vector<InputFile> files{{"--a", o.a}, {"--factor", o.factor}, {"--b", o.b}};
   if (probe_all("glm", files)) {

@@ -18,8 +18,8 @@ struct Options : LeastSquaresOptions {
   std::shared_ptr<const Constraints> parsed = {};
 };
 
-/// Settles a formula's problem with its constraints.
-void settle_formula(Options& o) {
+/// Loads a formula's problem with its constraints.
+void load_formula(Options& o) {
   require(o.c.empty() && o.d.empty(), "lse", "--c", "is a file; with a formula there is --constraints");
   require(!o.constraints.empty(), "lse", "--constraints", "is missing, such as \"x1 + x2 = 1\"");
   o.load_model("lse");
@@ -30,11 +30,11 @@ void settle_formula(Options& o) {
 void resolve(Options& o) {
   o.require_complex("lse", choices(lse_table<std::complex<double>>()));
   require_holds_numbers("lse", o.common, {{"--out-multipliers", &o.out_multipliers}});
-  o.settle("lse");
+  o.complete("lse");
   require(!o.method.library() || o.out_multipliers.empty(), "lse", "--out-multipliers", "--method ", o.method.name,
           " has none");
   require(!o.method.library() || !(o.rcond > 0), "lse", "--rcond", "--method ", o.method.name, " decides no rank");
-  if (o.formula.given()) return settle_formula(o);
+  if (o.formula.given()) return load_formula(o);
   require(o.constraints.empty(), "lse", "--constraints", "belongs to a formula");
   std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}, {"--c", o.c}, {"--d", o.d}};
   if (probe_all("lse", files)) {

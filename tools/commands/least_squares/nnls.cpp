@@ -20,8 +20,8 @@ Solver<LeastSquares<T>> by_graph(OlsProblem<T>& p, const std::string& name) {
 template <class T>
 int run_nnls(LeastSquaresOptions o) {
   Report report("nnls", o.common);
-  o.settle("nnls");
-  o.settle_sizes("nnls");
+  o.complete("nnls");
+  o.complete_sizes("nnls");
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
   require_memory("nnls", "A, its triangle and B", ((o.streamed ? 0 : 2 * m * n) + 2 * (m + n) * r) * sizeof(T));
   OlsProblem<T> p{o.method, o.rcond, o.tile, {o.m, o.n}, o.rhs, o.common.seed};

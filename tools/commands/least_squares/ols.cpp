@@ -20,10 +20,10 @@ int run_ols(Options o) {
   require(!o.common.complex() || !o.regularization.wanted(), "ols", "--precision", o.common.precision,
           ": --ridge and --truncate have no complex numbers");
   o.regularization.require_valid(o);
-  o.settle("ols");
+  o.complete("ols");
   if (o.regularization.wanted()) o.uncertainty = {};
   if (o.formula.given()) o.load_model("ols");
-  o.settle_sizes("ols");
+  o.complete_sizes("ols");
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
   const double matrices = o.streamed ? 0 : m < n ? 3 : 2;
   require_memory("ols", "A, its factors and B", (matrices * m * n + 2 * (m + n) * r) * sizeof(T));

@@ -19,9 +19,9 @@
 
 namespace tesela::cli {
 
-void LeastSquaresOptions::settle(const char* command) {
+void LeastSquaresOptions::complete(const char* command) {
   if (formula.given() && !method.library()) uncertainty.errors = true;
-  settle_automatic(method);
+  choose_tiles_for_options(method);
   require_valid(command, method, tile, common);
   require_rcond(command, rcond);
   uncertainty.require_valid(command, method);
@@ -69,7 +69,7 @@ void LeastSquaresOptions::take_sizes(const InputFile& of_a, const InputFile& of_
   streamed = stream && !common.complex() && can_stream(method, a, of_a.shape, rhs);
 }
 
-void LeastSquaresOptions::settle_sizes(const char* command) {
+void LeastSquaresOptions::complete_sizes(const char* command) {
   std::vector<InputFile> files{{"--a", a}, {"--b", b}};
   if (model == nullptr && probe_all(command, files)) {
     require_rows_of(command, files[0], files[1]);

@@ -38,7 +38,7 @@ struct LeastSquaresOptions {
   bool share_rows = false;  ///< all ranks share the rows
 
   /// Completes the method and checks the options.
-  void settle(const char* command);
+  void complete(const char* command);
   /// Throws ArgumentError for a method and for options that have no complex numbers if the precision is complex;
   /// `methods` have them.
   void require_complex(const char* command, const Choices& methods) const;
@@ -50,7 +50,7 @@ struct LeastSquaresOptions {
   /// Loads the formula's problem, which sets m, n and rhs. Throws ArgumentError if files or sizes are given too.
   void load_model(const char* command);
   /// Takes the sizes from the files of A and B, or the default ones; a real A may stay in its file.
-  void settle_sizes(const char* command);
+  void complete_sizes(const char* command);
   /// Takes m, n and rhs from the files of A and B; a real A stays in its file if the method can read it by rows.
   void take_sizes(const InputFile& of_a, const InputFile& of_b, bool stream);
   /// Reads A, or opens its file, and B; elements that do not count may be anything.

@@ -22,8 +22,8 @@ struct Options : LeastSquaresOptions {
   bool by_weights() const { return by == "weights"; }
 };
 
-/// Settles a formula's problem, whose weights are a column.
-void settle_formula(Options& o) {
+/// Loads a formula's problem, whose weights are a column.
+void load_formula(Options& o) {
   if (!o.factor.empty() || !o.sigma.empty())
     throw ArgumentError("wls", "--factor, --sigma", "go without a formula, which needs --weights");
   if (o.weights.empty()) throw ArgumentError("wls", "--weights", "is missing: the column or the file of the weights");
@@ -31,7 +31,7 @@ void settle_formula(Options& o) {
   o.load_model("wls");
 }
 
-void settle_files(Options& o) {
+void load_files(Options& o) {
   const std::pair<const char*, const std::string*> kinds[] = {
       {"weights", &o.weights}, {"factor", &o.factor}, {"sigma", &o.sigma}};
   const std::string* covariance = nullptr;
@@ -57,8 +57,8 @@ void settle_files(Options& o) {
 
 void resolve(Options& o) {
   o.require_complex("wls", choices(wls_table<std::complex<double>>()));
-  o.settle("wls");
-  o.formula.given() ? settle_formula(o) : settle_files(o);
+  o.complete("wls");
+  o.formula.given() ? load_formula(o) : load_files(o);
   require(o.spread >= 0 && o.spread <= 15, "wls", "--spread",
           "is the largest exponent of a generated weight, from 0 to 15");
   o.default_sizes(256, 4);

@@ -51,7 +51,7 @@ nlohmann::json measured(const std::string& command, const std::vector<nlohmann::
 }
 
 /// Returns the command without the options that a prediction states by itself: workers, scheduler and repeats.
-std::string settled(std::vector<std::string> words) {
+std::string without_workers(std::vector<std::string> words) {
   for (const char* const option : {"--ncpu", "--ncuda", "--sched", "--repeat", "-r"})
     if (const auto at = std::find(words.begin(), words.end(), option); at != words.end())
       words.erase(at, std::min(at + 2, words.end()));
@@ -127,7 +127,7 @@ int record_machine(const PredictOptions& o) {
   require(!words.empty(), "predict record", "PROGRAM", "is missing: write it after --, such as -- python3 mine.py");
   MachineFolder folder{.path = o.out};
   if (is_machine(o.out)) folder = read_machine(o.out);
-  const std::string command = settled(words);
+  const std::string command = without_workers(words);
   describe(folder, o);
   std::string program = program_beside_this("tesela");
   if (o.program) {

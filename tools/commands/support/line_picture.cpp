@@ -23,7 +23,7 @@ struct Axis {
   /// Returns the place of x from 0 to 1.
   double place(double x) const { return (on_axis(x) - low) / (high - low); }
   /// Makes room for points on the ends, and for an axis without points.
-  void settle(bool from_zero) {
+  void make_room(bool from_zero) {
     if (low > high) low = 0, high = 1;
     if (from_zero && !logarithmic) low = std::min(low, 0.0);
     const double size = std::max(std::abs(low), std::abs(high));
@@ -60,9 +60,9 @@ Axes axes_of(const LinePicture& picture) {
       for (const auto& p : *points)
         if (axes.shows(p)) axes.x.include(p.first), axes.y.include(p.second);
   }
-  axes.x.settle(false);
+  axes.x.make_room(false);
   if (bars) axes.x.low -= 0.5, axes.x.high += 0.5;
-  axes.y.settle(bars);
+  axes.y.make_room(bars);
   return axes;
 }
 

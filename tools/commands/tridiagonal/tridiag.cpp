@@ -200,7 +200,7 @@ const Command tridiag_command(
           "  tesela tridiag --n 100000 --random uniform --precision z\n"
           "  tesela tridiag --dl dl.npy --d d.npy --du du.npy --b b.npy --out x.npy");
       return std::function<int()>([o] {
-        o->settle_precision();
+        o->choose_precision();
         return run_for_number_type(*o, []<class T>(Options& options) { return run_tridiag<T>(options); });
       });
     });

@@ -33,7 +33,7 @@ struct Options {
   bool mixed_z = false;  ///< in single precision, refined to z
 
   /// Converts mixed-z to the precision of the data, z.
-  void settle_precision() {
+  void choose_precision() {
     if (common.precision == "mixed-z") mixed_z = true, common.precision = "z";
   }
   /// Returns the precision for reports.

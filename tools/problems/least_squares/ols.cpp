@@ -26,7 +26,7 @@ namespace tesela::cli {
 
 using namespace kernels;
 
-void settle_automatic(QrMethod& method) {
+void choose_tiles_for_options(QrMethod& method) {
   const QrMethod automatic;
   const bool of_tiles = !method.tree.empty() || method.ib != automatic.ib || method.kernels != automatic.kernels ||
                         method.copy_vectors != automatic.copy_vectors;

@@ -25,7 +25,7 @@
 namespace tesela::cli {
 
 /// Replaces "auto" by tiles if an option of tiles alone is given.
-void settle_automatic(QrMethod& method);
+void choose_tiles_for_options(QrMethod& method);
 
 /// Throws ArgumentError unless it is in [0, 1).
 void require_rcond(const char* command, double rcond);

@@ -135,13 +135,13 @@ WlsSolver<T> by_graph(WlsProblem<T>& p, const std::string& name) {
 /// Returns a library's solver by ols on scaled rows, or by glm.
 template <class T>
 WlsSolver<T> by_library(WlsProblem<T>& p, const std::string& name) {
-  const auto settle = [&p](auto& problem) {
+  const auto copy_problem = [&p](auto& problem) {
     static_cast<OlsProblem<T>&>(problem) = {p.method, p.rcond, p.tile, p.shape, p.rhs, p.seed, p.runtime};
     problem.command = p.command;
   };
   if (p.by_weights()) {
     const auto scaled = std::make_shared<OlsProblem<T>>();
-    settle(*scaled);
+    copy_problem(*scaled);
     const real_t<T> unit = weight_unit(p.weights);
     scaled->a = scaled_rows<T>(p.weights, unit, 0, rows_of(p.a, 0, p.a.rows()));
     scaled->b = scaled_rows<T>(p.weights, unit, 0, rows_of(p.b, 0, p.b.rows()));
@@ -149,7 +149,7 @@ WlsSolver<T> by_library(WlsProblem<T>& p, const std::string& name) {
     return {solver.prepare, solver.run, {}, [scaled, result = solver.result] { return of_rows(result()); }};
   }
   const auto model = std::make_shared<GlmProblem<T>>();
-  settle(*model);
+  copy_problem(*model);
   model->a = p.a.clone();
   model->b = p.b.clone();
   model->factor = p.factor.clone();

@@ -48,8 +48,8 @@ namespace {
 
 /// Does nothing on the worker that runs it: the tile then has no other valid copy.
 template <class T>
-struct Settle {
-  static constexpr auto name = "settle";
+struct Touch {
+  static constexpr auto name = "touch";
   struct Args {};
   static void cuda(CudaContext&, const Args&, InOut<T>) {}
 };
@@ -102,7 +102,7 @@ struct BenchTiles {
     const index_t gpus = data.runtime().gpus(), tiles = matrix.mt() * matrix.nt();
     index_t t = 0;
     matrix.for_each_tile([&](Tile<T> tile, index_t, index_t) {
-      g.insert<Settle<T>>(on_gpu_number(static_cast<std::size_t>(t++ * gpus / tiles)), {}, tile);
+      g.insert<Touch<T>>(on_gpu_number(static_cast<std::size_t>(t++ * gpus / tiles)), {}, tile);
     });
   }
 };
