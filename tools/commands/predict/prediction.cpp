@@ -32,9 +32,9 @@ std::string simulator() {
 void require_simulable(const char* routine, const std::vector<std::string>& command) {
   require(!command.empty(), routine, "COMMAND", "is missing: write it after --, such as -- qr --n 8192");
   const bool known = std::find(simulable.begin(), simulable.end(), command.front()) != simulable.end();
-  require(known, routine, "COMMAND", "'", command.front(), "' cannot be predicted: it is not one of ",
+  require(known, routine, "COMMAND", "'", command.front(), "' cannot be predicted, only ",
           fmt::format("{}", fmt::join(simulable, ", ")),
-          ". What other commands do depends on values, and a simulation has none");
+          ": tasks of other commands depend on values, and a simulation has none");
   if (command.front() == "ols") {
     const auto method = std::find(command.begin(), command.end(), "--method");
     require(method != command.end() && method + 1 != command.end() && method[1] == "tall-skinny", routine, "COMMAND",

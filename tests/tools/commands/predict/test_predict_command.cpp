@@ -186,7 +186,7 @@ TEST_CASE("wrong arguments are errors with and without a simulator, and name wha
   CHECK_THAT(message(on(two_cores) + Words{"--weak", "--", "qr", "--a", "A.npy"}, 2), ContainsSubstring("--n N"));
   CHECK_THAT(message(on(two_cores) + Words{"--plot", folder / "one.svg"} + qr, 2),
              ContainsSubstring("several numbers"));
-  CHECK_THAT(message(on(two_cores) + Words{"--", "eig", "--n", "100"}, 2), ContainsSubstring("depends on values"));
+  CHECK_THAT(message(on(two_cores) + Words{"--", "eig", "--n", "100"}, 2), ContainsSubstring("depend on values"));
   CHECK_THAT(message(on(two_cores) + Words{"--", "ols", "--m", "100", "--n", "10"}, 2),
              ContainsSubstring("--method tall-skinny alone"));
   CHECK_THAT(message(on(two_cores) + qr + Words{"--sched", "lws"}, 2), ContainsSubstring("write --sched before --"));
@@ -284,6 +284,16 @@ TEST_CASE("this machine is recorded into a folder that predicts it") {
   CHECK(run["measured_s"] == about["measured"][1]["seconds"]);
   CHECK(run["interpolated_share"] == 0);
   CHECK(run["seconds"] > 0);
+}
+
+TEST_CASE("tune prefers neither interpolated times nor streams that share a GPU") {
+  require_simulator();
+  const auto best = Command{{"tune"}}({"--machine", TESELA_TEST_DATA "/../../docs/machines/h200", "--gpus", "1",
+                                       "--cores", "14", "--budget", "10", "--", "qr", "--n", "8192"})["best"];
+  for (const auto& candidate : best) {
+    CHECK(candidate["interpolated_share"].get<double>() <= 0.25);
+    CHECK_THAT(candidate["options"].get<std::string>(), !ContainsSubstring("--streams"));
+  }
 }
 
 TEST_CASE("the tile that tune finds becomes the default tile") {
