@@ -10,7 +10,7 @@
 namespace tesela::kernels {
 
 /// Returns whether all |x_i| are below 2^e, a power in the range of normal numbers, or the first one beyond it. Adds to
-/// the exponent's bits: those of 2^e and above change the sign's bit. One addition and one mask per element.
+/// the exponent's bits: the sum of an x_i of 2^e or more changes the sign's bit. One addition and one mask per element.
 template <class T>
 bool all_below(const T* x, index_t count, int e) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
