@@ -23,6 +23,9 @@ struct SimulatedMachine;
 /// Priorities have one scale for all graphs of a Runtime: 0 … highest_priority, the length of the longest path.
 inline constexpr int highest_priority = 1'000'000;
 
+/// Streams of a GPU that may run a task, if it has several (RuntimeOptions::streams_per_gpu).
+enum class GpuStream : std::uint8_t { any, first, others };
+
 /// Schedulers with priorities run ready tasks of higher priority first. The scheduler chooses the worker, within these
 /// limits.
 struct Priority {
@@ -32,6 +35,8 @@ struct Priority {
   /// too large to move, which a scheduler would spread over GPUs while its models are incomplete.
   int device = -1;
   bool core = false;  ///< never on a GPU if a core can run it
+  /// Only with `device`. A critical path on the first stream does not wait for other tasks that a stream has begun.
+  GpuStream stream = GpuStream::any;
 };
 inline constexpr Priority urgent{highest_priority};     ///< short, and other tasks wait for it
 inline constexpr Priority on_gpu{0, true};              ///< by Priority::gpu

@@ -24,9 +24,6 @@ struct RuntimeOptions {
   /// Tasks that one GPU runs at a time, each on its own stream (STARPU_NWORKER_PER_CUDA): with 2, the panels of a
   /// factorization run during its updates.
   std::optional<int> streams_per_gpu = {};
-  /// Whether each of these streams has a thread (STARPU_CUDA_THREAD_PER_WORKER): for tasks that wait for the GPU
-  /// themselves, as some of cuSOLVER's do.
-  bool thread_per_stream = false;
   std::optional<int> gpu_megabytes = {};      ///< MiB of each GPU for tiles (STARPU_LIMIT_CUDA_MEM)
   std::optional<std::string> scheduler = {};  ///< StarPU policy (STARPU_SCHED); default dmdas with a GPU, lws without
   /// Folder for FxT events (see convert_trace). EnvironmentError if another process records there.

@@ -106,7 +106,6 @@ void set_eig_job_streams(RuntimeOptions& options, int cores) {
   const int gpus = options.gpus.value_or(count_cuda_devices());
   if (!options.streams_per_gpu && std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr)
     options.streams_per_gpu = std::clamp(cores / (2 * std::max(gpus, 1)), 2, 8);
-  options.thread_per_stream = options.streams_per_gpu.value_or(1) > 1;
 }
 
 SymmetricEigOptions eig_job_options(const WorkerCounts& workers, index_t n, SymmetricEigOptions options) {

@@ -222,8 +222,9 @@ detail::OwnedTask Graph::Impl::make_task(const Insertion& task, std::int32_t whe
   t->priority = task.priority.value;
   if (where == STARPU_CUDA && (options.gpu >= 0 || task.priority.device >= 0)) {
     const int device = options.gpu >= 0 ? options.gpu : task.priority.device / state->ranks;  // the ranks come first
-    auto& workers = state->gpu_workers;
-    auto& some = workers[static_cast<std::size_t>(device) % workers.size()];
+    auto& [all, first, others] = state->gpu_workers[static_cast<std::size_t>(device) % state->gpu_workers.size()];
+    const GpuStream stream = options.gpu >= 0 ? GpuStream::any : task.priority.stream;
+    auto& some = stream == GpuStream::any ? all : stream == GpuStream::first ? first : others;
     t->workerids = some.data();
     t->workerids_len = static_cast<unsigned>(some.size());
   }

@@ -89,9 +89,13 @@ struct RuntimeState {
   std::string scheduler;
   bool calibrates = false;  // STARPU_CALIBRATE requests histories of all workers
   std::vector<Worker> workers;
-  std::vector<unsigned> gpu_nodes;                      // StarPU memory node of each CUDA device
-  std::vector<std::vector<std::uint32_t>> gpu_workers;  // workers of each GPU, as a bit set
-  std::size_t smallest_device = SIZE_MAX;               // least number of bytes that StarPU may use on a GPU
+  std::vector<unsigned> gpu_nodes;  // StarPU memory node of each CUDA device
+  /// Workers of a GPU as bit sets: all, that of its first stream, and the others (of one stream: all three the same).
+  struct GpuWorkers {
+    std::vector<std::uint32_t> all, first, others;
+  };
+  std::vector<GpuWorkers> gpu_workers;
+  std::size_t smallest_device = SIZE_MAX;  // least number of bytes that StarPU may use on a GPU
   struct Times {
     double busy = 0, waiting = 0, sleeping = 0, total = 0;
     double waiting_before = 0;  // StarPU's last value, which reading does not reset

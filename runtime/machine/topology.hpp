@@ -51,4 +51,8 @@ Machine describe_machine();
 /// Returns the number of CUDA devices that this process sees; 0 in a build without CUDA or without a driver.
 int count_cuda_devices() noexcept;
 
+/// Returns the number of cores whose threads drive the GPUs of the present Runtime and never sleep; 0 without a
+/// Runtime.
+int polling_cores();
+
 }  // namespace tesela

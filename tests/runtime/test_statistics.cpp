@@ -1,4 +1,6 @@
+#include "tests/support/machine.hpp"
 #include "tests/support/toy_kernels.hpp"
+#include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/graph.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -97,4 +99,20 @@ TEST_CASE("tasks are counted by worker and kernel with and without profiling, an
     work(runtime);
     CHECK(tasks_by_kernel(runtime.statistics()) == expected);
   }
+}
+
+TEST_CASE("a critical path has the first stream of a GPU, and other tasks the other streams", "[gpu]") {
+  require_gpu();
+  Runtime runtime({.cpus = 0, .gpus = 1, .streams_per_gpu = 3, .profile = true});
+  const TileMatrix<double> A(runtime, 6, 1, {1, 1});
+  Priority path = on_gpu_number(0), other = path;
+  path.stream = GpuStream::first;
+  other.stream = GpuStream::others;
+  Graph g(runtime);
+  for (int i = 0; i < 60; ++i) g.insert<kernels::Laset<double>>(i % 2 == 0 ? path : other, {1.0}, A(i % 6, 0));
+  g.wait();
+  const Statistics statistics = runtime.statistics();
+  REQUIRE(statistics.workers.size() == 3);
+  CHECK(statistics.workers[0].tasks == 30);
+  CHECK(statistics.workers[1].tasks + statistics.workers[2].tasks == 30);
 }
