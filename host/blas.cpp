@@ -2,6 +2,7 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/instantiate.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -88,7 +89,7 @@ Threads::~Threads() {
   openblas_set_num_threads(wishes().empty() ? 1 : *wishes().rbegin());
 }
 
-int all_cores() { return static_cast<int>(tesela::all_cores()); }
+int all_cores() { return std::max(static_cast<int>(tesela::all_cores()) - polling_cores(), 1); }
 int threads_for(index_t n, int cores) { return n < 400 ? 1 : cores; }
 
 const char* description() {
