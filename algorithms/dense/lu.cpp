@@ -16,11 +16,16 @@
 #include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace tesela {
 
 using namespace kernels;
 namespace {
+
+/// Columns that a task updates on a single GPU: a task costs its driver's thread about 40 us, as long as the update of
+/// 512 columns of 8192 rows by 256 others. All columns at once would have to wait for the last one from the host.
+constexpr index_t updated_at_once = 1024;
 
 constexpr std::array names{
     Named<Pivoting>{Pivoting::none, "none", "pivots on the diagonal"},
@@ -43,7 +48,8 @@ std::span<const Named<Pivoting>> pivotings() { return names; }
 TileShape lu_tile(const Runtime& runtime, index_t n, bool complex) {
   if (const auto tuned = tuned_tile("lu", runtime, {n, n}); tuned && !complex) return *tuned;
   const bool gpu = runtime.gpus() > 0;
-  const index_t nb = std::clamp<index_t>(n / (gpu ? 32 : 16) / 32 * 32, gpu ? 128 : 32, gpu ? 512 : 192);
+  const index_t columns = !gpu ? 16 : runtime.gpus() == 1 && runtime.ranks() == 1 ? 4 : 32;
+  const index_t nb = std::clamp<index_t>(n / columns / 32 * 32, gpu ? 128 : 32, gpu ? 512 : 192);
   constexpr index_t least = 12;  // columns on a GPU
   return {std::max<index_t>(n, 1), gpu ? width_in_memory(GpuRoom(runtime), complex ? 2 * n : n, nb, least) : nb};
 }
@@ -56,7 +62,7 @@ MemoryPlan plan_lu(const WorkerCounts& workers, index_t n, std::size_t element, 
   const auto rows = static_cast<double>(n), width = static_cast<double>(nb);
   plan.hold_on_each({.shape = {n, nb}, .at_once = rows / width / workers.gpus});
   plan.hold_on_each({.shape = {nb, n}});  // inverses
-  plan.hold_on_each({.shape = {inverted_block, nb}, .at_once = 2});
+  plan.hold_on_each({.shape = {inverted_block, workers.gpus == 1 ? std::max(updated_at_once, nb) : nb}, .at_once = 2});
   plan_groups(plan, lu_groups(workers, n, nb, element), n, nb, element, 3, lu_moduli(element));
   plan.task(2 * rows * width + width * width);
   return plan;
@@ -73,6 +79,8 @@ struct LuFactorization<T>::Plan {
   Pivoting pivoting;
   std::vector<ColumnBlock> blocks;
   StepGroups groups;
+  bool alone = false;    // on a single GPU
+  index_t together = 1;  // tile columns that a task updates
   /// Residues of a group's columns of L, and of its rows of U in the columns of the next group and after it; none of
   /// complex numbers.
   std::optional<ResidueTiles<real_t<T>>> l, near, far;
@@ -92,6 +100,9 @@ struct LuFactorization<T>::Plan {
     if constexpr (!is_complex<T>)
       if (blocks.size() == 1 && g.runtime().ranks() == 1) groups = lu_groups(g.runtime(), A.n(), nb(), sizeof(T));
     groups.steps = A.nt();
+    const bool roomy = GpuRoom(g.runtime()).template holds<T>({2 * A.m() + inverted_block, A.n() + updated_at_once});
+    alone = g.runtime().gpus() == 1 && g.runtime().ranks() == 1 && blocks.size() == 1 && roomy;
+    if (alone && nb() > 0) together = std::max<index_t>(updated_at_once / nb(), 1);
     if (groups.length == 0) return;
     const index_t inner = groups.length * nb(), rest = A.n() - inner;
     constexpr int moduli = lu_moduli(sizeof(T));
@@ -101,17 +112,43 @@ struct LuFactorization<T>::Plan {
   }
 
   index_t nb() const { return a.tile_shape().nb; }
+  std::vector<Tile<T>> columns(index_t from, index_t to) const {
+    std::vector<Tile<T>> tiles;
+    for (index_t j = from; j < to; ++j) tiles.push_back(a(0, j));
+    return tiles;
+  }
   double inverse_bytes() const { return static_cast<double>(sizeof(T)) * static_cast<double>(inverses.m() * a.n()); }
 
+  /// Returns the place of a task on column j. On a single GPU, factorizations and the updates that they wait for have
+  /// its first stream, since any other task there would delay all later steps.
+  Priority place(index_t j, int value) const {
+    Priority priority = on_column(j, value);
+    if (alone) priority.stream = value >= highest_priority - 1 ? GpuStream::first : GpuStream::others;
+    return priority;
+  }
   void factor(Graph& g, index_t k) const {
-    g.insert<Getrf<T>>(on_column(k, highest_priority), {k * nb(), pivoting}, a(0, k), inverses(0, k), swaps(k, 0),
-                       zero(0, 0), g.scratch<int>(a.n() / 8 + 128, 1));
+    g.insert<Getrf<T>>(place(k, highest_priority), {k * nb(), pivoting}, a(0, k), inverses(0, k), swaps(k, 0),
+                       zero(0, 0), g.scratch<int>(getrf_work<T>(a.n()), 1));
   }
   /// Inserts the exchanges of step k in column j, U(k, j) = L(k, k)^-1 A(k, j) and A(i, j) -= L(i, k) U(k, j). `begin`:
   /// first column of j's block.
   void update(Graph& g, index_t j, index_t k, index_t begin) const {
-    g.insert<LuUpdate<T>>(on_column(j, update_priority(j, k, a.nt(), begin)), {k * nb(), pivoting}, a(0, k),
-                          inverses(0, k), swaps(k, 0), a(0, j), g.scratch<T>(inverted_block, a(0, j).cols()));
+    g.insert<LuUpdate<T>>(place(j, update_priority(j, k, a.nt(), begin)), {k * nb(), pivoting}, a(0, k), inverses(0, k),
+                          swaps(k, 0), a(0, j), g.scratch<T>(inverted_block, a(0, j).cols()));
+  }
+  /// Inserts the same for the columns from k + 1 to end - 1: the next one alone, since its factorization waits for it,
+  /// and the others in lists.
+  void update_columns(Graph& g, index_t k, index_t end, index_t begin) const {
+    for (index_t j = k + 1, next = 0; j < end; j = next) {
+      next = together == 1 || j == k + 1 ? j + 1 : std::min(end, (j / together + 1) * together);
+      if (next == j + 1) {
+        update(g, j, k, begin);
+        continue;
+      }
+      g.insert<LuUpdateList<T>>(place(j, update_priority(j, k, a.nt(), begin)), {k * nb(), pivoting}, a(0, k),
+                                inverses(0, k), swaps(k, 0), g.scratch<T>(inverted_block, together * nb()),
+                                columns(j, next));
+    }
   }
   /// Inserts the update of all columns from k on by the steps of the group that ends before step k: first the columns
   /// of the next group, so that its steps can begin.
@@ -124,12 +161,12 @@ struct LuFactorization<T>::Plan {
         [&](index_t, const std::vector<Tile<T>>& columns) {
           l->convert(g, on_column(k, highest_priority), {.row = k * nb()}, columns);
         });
-    update_columns(g, k, k, next, *near, on_column(k, highest_priority - 1));
-    update_columns(g, k, next, a.nt(), *far, on_column(k));
+    subtract_residues(g, k, k, next, *near, on_column(k, highest_priority - 1));
+    subtract_residues(g, k, next, a.nt(), *far, on_column(k));
   }
   /// Inserts the same for columns from ... to - 1.
-  void update_columns(Graph& g, index_t k, index_t from, index_t to, const ResidueTiles<T>& u,
-                      const Priority& where) const requires(!is_complex<T>) {
+  void subtract_residues(Graph& g, index_t k, index_t from, index_t to, const ResidueTiles<T>& u,
+                         const Priority& where) const requires(!is_complex<T>) {
     const index_t first = k - groups.length, row = first * nb(), below = k * nb();
     for_each_list<T>(
         from, to, [&](index_t j) { return a(0, j); },
@@ -137,7 +174,7 @@ struct LuFactorization<T>::Plan {
           for (index_t i = first; i < k && pivoting != Pivoting::none; ++i)
             g.insert<LaswpList<T>>(where, {i * nb()}, swaps(i, 0), columns);
           for (index_t i = first; i < k; ++i)
-            g.insert<LuUpdateList<T>>(where, {i * nb(), below}, a(0, i), inverses(0, i),
+            g.insert<LuUpdateList<T>>(where, {i * nb(), Pivoting::none, below}, a(0, i), inverses(0, i), swaps(i, 0),
                                       g.scratch<T>(inverted_block, nb()), columns);
           u.convert(g, where, {Op::transpose, true, row, below - row}, columns);
           const index_t end = std::min(a.n(), (j + static_cast<index_t>(columns.size())) * nb());
@@ -153,6 +190,10 @@ struct LuFactorization<T>::Plan {
   void exchange_l(Graph& g) const {
     const bool several = blocks.size() > 1;
     if (several) wait_for_writes(swaps(a.nt() - 1, 0));
+    if (alone && groups.length == 0 && pivoting != Pivoting::none) {
+      for (index_t k = 1; k < a.nt(); ++k) g.insert<LaswpList<T>>(place(k, 0), {k * nb()}, swaps(k, 0), columns(0, k));
+      return;
+    }
     for (index_t j = 0; j < a.nt(); ++j) {
       for (index_t k = j < groups.last ? groups.end(j) : j + 1; k < a.nt(); ++k) exchange(g, k, a, j);
       if (several) g.bring_home(a(0, j));
@@ -176,7 +217,7 @@ LuFactorization<T>::LuFactorization(Graph& g, const TileMatrix<T>& A, Pivoting p
     for (index_t k = begin; k < end; ++k) {
       plan.factor(g, k);
       if (end < nt) g.bring_home(A(0, k));
-      for (index_t j = k + 1; j < std::min(end, plan.groups.end(k)); ++j) plan.update(g, j, k, begin);
+      plan.update_columns(g, k, std::min(end, plan.groups.end(k)), begin);
       if constexpr (!is_complex<T>)
         if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);
     }

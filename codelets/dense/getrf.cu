@@ -1,90 +1,16 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
+#include <tesela/codelets/dense/internal/panel_lu.cuh>
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/device_scalar.cuh>
 #include <tesela/codelets/support/internal/high_priority_stream.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
-#include <cmath>
+#include <type_traits>
 #include <utility>
 
 namespace tesela::kernels {
 namespace {
-
-constexpr int width = tournament_columns, players = tournament_rows;
-constexpr unsigned whole_warp = 0xffffffffu;
-
-/// Plays one game over `w` columns: one thread per row, 512 rows per block. `rows` lists the `count` rows; null selects
-/// consecutive rows from `first` on; a row of -1 does not play. Each block writes its winners in their order and pads
-/// them with -1.
-template <class T>
-__global__ void __launch_bounds__(players)
-    play_kernel(const T* a, index_t lda, int w, index_t count, const int* rows, index_t first, int* winners) {
-  constexpr int warps = players / 32;
-  using R = real_t<T>;
-  __shared__ T pivot_row[width];
-  __shared__ R largest[warps];
-  __shared__ int whose[warps], chosen;
-  const index_t player = blockIdx.x * index_t{players} + threadIdx.x;
-  const int row = player >= count ? -1 : rows != nullptr ? rows[player] : static_cast<int>(first + player);
-  bool plays = row >= 0;
-  T x[width];
-#pragma unroll
-  for (int j = 0; j < width; ++j) x[j] = plays && j < w ? a[row + j * lda] : T(0);
-  winners += blockIdx.x * index_t{width};
-#pragma unroll
-  for (int k = 0; k < width; ++k) {
-    if (k >= w) {  // the same for all threads
-      if (threadIdx.x == 0) winners[k] = -1;
-      continue;
-    }
-    const R size = sum_of_parts(x[k]);
-    R best = !plays ? R(-1) : isnan(size) ? R(INFINITY) : size;
-    int who = threadIdx.x;
-    const auto reduce = [&](int lanes) {
-      for (int d = lanes / 2; d > 0; d /= 2) {
-        const R other = __shfl_xor_sync(whole_warp, best, d);
-        const int its = __shfl_xor_sync(whole_warp, who, d);
-        if (other > best || (other == best && its < who)) best = other, who = its;
-      }
-    };
-    reduce(32);
-    if (threadIdx.x % 32 == 0) largest[threadIdx.x / 32] = best, whose[threadIdx.x / 32] = who;
-    __syncthreads();
-    if (threadIdx.x < 32) {
-      best = largest[threadIdx.x % warps], who = whose[threadIdx.x % warps];
-      reduce(warps);
-      if (threadIdx.x == 0) chosen = best < 0 ? -1 : who;
-      if (threadIdx.x == 0 && best < 0) winners[k] = -1;
-    }
-    __syncthreads();
-    const int winner = chosen;
-    if (winner < 0) continue;
-    if (static_cast<int>(threadIdx.x) == winner) {
-#pragma unroll
-      for (int j = k; j < width; ++j) pivot_row[j] = x[j];
-      winners[k] = row;
-      plays = false;
-    }
-    __syncthreads();
-    if (plays && sum_of_parts(pivot_row[k]) != 0) {
-      const T multiple = quotient(x[k], pivot_row[k]);
-#pragma unroll
-      for (int j = k + 1; j < width; ++j) x[j] = minus_product(x[j], multiple, pivot_row[j]);
-    }
-  }
-}
-
-/// Computes the exchanges that bring the winners to the rows from `diagonal` on. Runs in one warp.
-__global__ void swaps_kernel(int w, int diagonal, const int* winners, int* swaps) {
-  const int lane = threadIdx.x;
-  int at = lane < w ? winners[lane] : -1;  // current row of this lane's winner
-  for (int i = 0; i < w; ++i) {
-    const int here = __shfl_sync(whole_warp, at, i);
-    if (lane == i) swaps[i] = here;
-    if (lane > i && at == diagonal + i) at = here;
-  }
-}
 
 /// Sets swaps(i) = first + i: no exchanges.
 __global__ void no_swaps_kernel(int count, int first, int* swaps) {
@@ -95,15 +21,26 @@ __global__ void no_swaps_kernel(int count, int first, int* swaps) {
 constexpr int group = 32, most_groups = 32, columns_at_once = 8;
 
 /// Exchanges rows first + i and swaps(i) of each column, at most 1024 of them, one warp per column. Each 32 exchanges
-/// are applied as one permutation of the at most 64 rows that they touch.
+/// are applied as one permutation of the at most 64 rows that they touch. If `winners` is not null, it lists the at
+/// most 32 rows that come to the rows from `first` on, and swaps becomes the exchanges that bring them there.
 template <class T>
 __global__ void __launch_bounds__(group* columns_at_once)
-    exchange_kernel(index_t columns, T* a, index_t lda, index_t first, int count, const int* swaps) {
+    exchange_kernel(index_t columns, T* a, index_t lda, index_t first, int count, const int* winners, int* swaps) {
   __shared__ int target[most_groups][group], slot[most_groups][group], from[most_groups][2 * group];
   __shared__ T values[columns_at_once][2 * group];
   const int groups = (count + group - 1) / group, lane = threadIdx.x, thread = threadIdx.y * group + lane;
-  for (int e = thread; e < groups * group; e += group * columns_at_once)
+  for (int e = thread; winners == nullptr && e < groups * group; e += group * columns_at_once)
     target[e / group][e % group] = e < count ? swaps[e] : -1;
+  if (winners != nullptr && threadIdx.y == 0) {
+    int at = lane < count ? winners[lane] : -1, own = -1;  // the present row of this lane's winner
+    for (int i = 0; i < count; ++i) {
+      const int here = __shfl_sync(whole_warp, at, i);
+      if (lane == i) own = here;
+      if (lane > i && at == first + i) at = here;
+    }
+    target[0][lane] = own;
+    if (blockIdx.x == 0 && lane < count) swaps[lane] = own;
+  }
   __syncthreads();
   for (int e = thread; e < groups * group; e += group * columns_at_once) {
     const int* const own = target[e / group];
@@ -149,60 +86,33 @@ void exchange(const CudaContext& context, const Block<T>& a, index_t first, inde
   const auto blocks = static_cast<unsigned>(ceil_div(a.cols, columns_at_once));
   for (index_t i = 0; i < count && a.cols > 0; i += most)
     exchange_kernel<<<blocks, dim3(group, columns_at_once), 0, context.stream()>>>(
-        a.cols, device_pointer(a.data), a.ld, first + i, static_cast<int>(std::min(most, count - i)), swaps + i);
+        a.cols, device_pointer(a.data), a.ld, first + i, static_cast<int>(std::min(most, count - i)), nullptr,
+        const_cast<int*>(swaps) + i);  // only read
   context.check(cudaGetLastError(), "exchange of rows");
 }
 
-/// Factors a w x w square (w <= 32) into L U without pivoting, one thread per element. `place` is the position of its
-/// first pivot in the matrix, counted from 1.
+/// Solves L X = C in place, with a unit lower L of `rows` rows.
 template <class T>
-__global__ void __launch_bounds__(width* width)
-    square_lu_kernel(int w, T* a, index_t lda, index_t place, double* zero) {
-  __shared__ T s[width][width + 1];
-  if (*zero > 0) return;
-  const int i = threadIdx.x, j = threadIdx.y;
-  const bool inside = i < w && j < w;
-  if (inside) s[j][i] = a[i + j * lda];
-  for (int k = 0; k < w; ++k) {
-    __syncthreads();
-    const T pivot = s[k][k];
-    if (sum_of_parts(pivot) == 0 || !is_finite(pivot)) {  // the same for all threads
-      if (i == 0 && j == 0) *zero = static_cast<double>(place + k);
-      return;
-    }
-    if (inside && j == k && i > k) s[k][i] = quotient(s[k][i], pivot);
-    __syncthreads();
-    if (inside && j > k && i > k) s[j][i] = minus_product(s[j][i], s[k][i], s[j][k]);
+void solve_unit_lower(const CudaContext& context, index_t rows, index_t columns, const T* l, index_t ldl, T* c,
+                      index_t ldc) {
+  if (rows > most_solved_rows) {
+    context.check(cublas::solve_unit_lower(context.cublas(), Op::none, rows, columns, l, ldl, c, ldc), "cublas trsm");
+    return;
   }
-  if (inside) a[i + j * lda] = s[j][i];
-}
-
-constexpr int rows_at_once = 128;
-
-/// Solves A = A U^-1 for the m rows below a factored square, one thread per row.
-template <class T>
-__global__ void __launch_bounds__(rows_at_once) rows_lu_kernel(index_t m, int w, const T* square, T* a, index_t lda) {
-  __shared__ T u[width][width];
-  for (int e = threadIdx.x; e < width * width; e += rows_at_once) {
-    const int k = e / width, j = e % width;
-    u[k][j] = j < w && k <= j ? square[k + j * lda] : T(k == j ? 1 : 0);
-  }
-  __syncthreads();
-  const index_t row = blockIdx.x * index_t{rows_at_once} + threadIdx.x;
-  if (row >= m) return;
-  a += row;
-  T x[width];
-#pragma unroll
-  for (int j = 0; j < width; ++j) x[j] = j < w ? a[j * lda] : T(0);
-#pragma unroll
-  for (int k = 0; k < width; ++k) {
-    x[k] = quotient(x[k], u[k][k]);
-#pragma unroll
-    for (int j = k + 1; j < width; ++j) x[j] = minus_product(x[j], x[k], u[k][j]);
-  }
-#pragma unroll
-  for (int j = 0; j < width; ++j)
-    if (j < w) a[j * lda] = x[j];
+  const auto run = [&](auto blocks) {
+    solve_unit_lower_kernel<device_t<T>, blocks()>
+        <<<static_cast<unsigned>(ceil_div(columns, solved_at_once)), dim3(32, solved_at_once), 0, context.stream()>>>(
+            static_cast<int>(rows), columns, device_pointer(l), ldl, device_pointer(c), ldc);
+  };
+  if (rows <= 32)
+    run(std::integral_constant<int, 1>{});
+  else if (rows <= 64)
+    run(std::integral_constant<int, 2>{});
+  else if (rows <= 128)
+    run(std::integral_constant<int, 4>{});
+  else
+    run(std::integral_constant<int, 8>{});
+  context.check(cudaGetLastError(), "solve_unit_lower");
 }
 
 template <class T>
@@ -213,44 +123,54 @@ struct Panel {
   Pivoting pivoting;
   int* swaps;
   double* zero;
-  int* work;  // two lists of winners
+  int* work;  // U of 32 rows, and two lists of winners
 
-  void choose(index_t first, int w) {
+  /// Chooses the pivots of w columns and brings their rows to the diagonal. Returns U of these rows.
+  device_t<T>* choose(index_t first, int w) {
     const index_t diagonal = row + first;
     index_t count = a.rows - diagonal;
-    int *to = work, *other = work + ceil_div(count, players) * width;
+    auto* const square = reinterpret_cast<device_t<T>*>(work);
+    int *to = work + width * width * (sizeof(T) / sizeof(int)), *other = to + ceil_div(count, players) * width;
     const int* rows = nullptr;
     for (bool last = false; !last;) {
       const index_t games = ceil_div(count, players);
-      play_kernel<<<static_cast<unsigned>(games), players, 0, context.stream()>>>(device_pointer(&a(0, first)), a.ld, w,
-                                                                                  count, rows, diagonal, to);
       last = games == 1;
+      play_kernel<<<static_cast<unsigned>(games), players / rows_each<device_t<T>>, 0, context.stream()>>>(
+          device_pointer(&a(0, first)), a.ld, w, count, rows, diagonal, to, last ? square : nullptr, diagonal + 1,
+          zero);
       rows = to;
       std::swap(to, other);
       count = games * width;
     }
-    swaps_kernel<<<1, 32, 0, context.stream()>>>(w, static_cast<int>(diagonal), rows, swaps + first);
+    exchange_kernel<<<static_cast<unsigned>(ceil_div(a.cols, columns_at_once)), dim3(group, columns_at_once), 0,
+                      context.stream()>>>(a.cols, device_pointer(a.data), a.ld, diagonal, w, rows, swaps + first);
     context.check(cudaGetLastError(), "tournament");
-    exchange(context, a, diagonal, w, swaps + first);
+    return square;
   }
 
   void columns(index_t first, index_t count) {
     const auto w = static_cast<int>(count);
-    if (pivoting == Pivoting::tournament) choose(first, w);
-    const index_t diagonal = row + first, end = diagonal + w;
-    device_t<T>* const square = device_pointer(&a(diagonal, first));
-    square_lu_kernel<<<1, dim3(width, width), 0, context.stream()>>>(w, square, a.ld, diagonal + 1, zero);
-    if (end < a.rows)
-      rows_lu_kernel<<<static_cast<unsigned>(ceil_div(a.rows - end, rows_at_once)), rows_at_once, 0,
-                       context.stream()>>>(a.rows - end, w, square, square + w, a.ld);
+    const index_t diagonal = row + first;
+    device_t<T>* const place = device_pointer(&a(diagonal, first));
+    const auto solve_rows = [&](const device_t<T>* square, index_t lds, int factored, index_t from) {
+      const index_t rows = a.rows - diagonal - from;
+      if (rows > 0)
+        rows_lu_kernel<<<static_cast<unsigned>(ceil_div(rows, rows_at_once)), rows_at_once, 0, context.stream()>>>(
+            rows, w, square, lds, factored, place + from, a.ld);
+    };
+    if (pivoting == Pivoting::tournament) {
+      solve_rows(choose(first, w), width, w, 0);
+    } else {
+      square_lu_kernel<<<1, dim3(width, width), 0, context.stream()>>>(w, place, a.ld, diagonal + 1, zero);
+      solve_rows(place, a.ld, 0, w);
+    }
     context.check(cudaGetLastError(), "getrf");
   }
 
   void update(index_t first, index_t left, index_t right) {
     const index_t diagonal = row + first, below = diagonal + left;
     T* const u = &a(diagonal, first + left);
-    context.check(cublas::solve_unit_lower(context.cublas(), Op::none, left, right, &a(diagonal, first), a.ld, u, a.ld),
-                  "cublas trsm");
+    solve_unit_lower(context, left, right, &a(diagonal, first), a.ld, u, a.ld);
     if (below < a.rows)
       context.check(cublas::gemm<T>(context.cublas(), Op::none, Op::none, a.rows - below, right, left, -1,
                                     &a(below, first), a.ld, u, a.ld, 1, &a(below, first + left), a.ld),

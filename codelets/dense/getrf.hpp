@@ -12,6 +12,12 @@ enum class Pivoting : std::uint8_t { none, tournament };
 /// Demmel, Xiang, "CALU: a communication optimal LU factorization algorithm", SIAM J. Matrix Anal. Appl. 32, 2011).
 inline constexpr index_t tournament_columns = 32, tournament_rows = 512;
 
+/// Returns the numbers of Getrf's work: the rows of U of a tournament's last game, and two lists of winners.
+template <class T>
+constexpr index_t getrf_work(index_t rows) {
+  return tournament_columns * tournament_columns * static_cast<index_t>(sizeof(T) / sizeof(int)) + rows / 8 + 128;
+}
+
 /// Factors the columns A of a matrix, P A = L U (LAPACK getrf), from row `row` on, where their diagonal starts; the
 /// rows above are final.
 ///
@@ -20,7 +26,7 @@ inline constexpr index_t tournament_columns = 32, tournament_rows = 512;
 ///          has one column.
 /// swaps    row row + i was exchanged with row swaps(i); without pivoting the two are equal.
 /// zero     1 x 1; becomes the position in the matrix, counted from 1, of the first pivot that is zero or not finite.
-/// work     n / 8 + 128 numbers.
+/// work     getrf_work<T>(rows of A) numbers.
 template <class T>
 struct Getrf {
   static constexpr auto name = "getrf";

@@ -4,7 +4,8 @@
 
 #include <span>
 
-// Steps of LU factorizations on GPUs for many tiles C_1, C_2, … of whole columns at once.
+// Steps of LU factorizations on GPUs for many tiles C_1, C_2, … of whole columns at once. Consecutive tiles that adjoin
+// in memory are one matrix for the products.
 
 namespace tesela::kernels {
 
@@ -17,21 +18,19 @@ struct LaswpList {
   static void cuda(CudaContext& context, const Args& args, In<int> swaps, std::span<const InOut<T>> c);
 };
 
-/// Updates C_i as LuUpdate, without exchanges.
+/// Updates C_i as LuUpdate. Adjoining tiles are joined up to the number of columns of `work`, which is that of a C_i or
+/// more.
 template <class T>
 struct LuUpdateList {
   static constexpr auto name = "lu_update_list";
   static constexpr std::uint32_t color = 0x4c72b0;
-  struct Args {
-    index_t row = 0, end = 0;  ///< as in LuUpdate
-  };
+  using Args = typename LuUpdate<T>::Args;
   static double flops(const Args& args, std::span<const Shape> all) {
     double sum = 0;
-    for (const Shape& c : all.subspan(3))
-      sum += LuUpdate<T>::flops({args.row, Pivoting::none, args.end}, all[0], all[1], {}, c, all[2]);
+    for (const Shape& c : all.subspan(4)) sum += LuUpdate<T>::flops(args, all[0], all[1], all[2], c, all[3]);
     return sum;
   }
-  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, Scratch<T> work,
+  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, In<int> swaps, Scratch<T> work,
                    std::span<const InOut<T>> c);
 };
 

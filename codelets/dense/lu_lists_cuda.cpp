@@ -1,25 +1,46 @@
 #include <tesela/codelets/dense/lu_lists.hpp>
+#include <tesela/runtime/instantiate.hpp>
 
 #if TESELA_HAVE_CUDA
 
+#include <limits>
+
 namespace tesela::kernels {
+namespace {
+
+/// Calls f(C) for the tiles, of which consecutive ones that adjoin in memory are joined up to `most` columns.
+template <class T, class F>
+void for_each_joined(std::span<const InOut<T>> tiles, index_t most, const F& f) {
+  for (std::size_t next = 0; next < tiles.size();) {
+    InOut<T> joined = tiles[next++];
+    const auto adjoins = [&](const InOut<T>& c) {
+      return c.ld == joined.ld && c.rows == joined.rows && c.data == joined.data + joined.cols * joined.ld &&
+             joined.cols + c.cols <= most;
+    };
+    while (next < tiles.size() && adjoins(tiles[next])) joined.cols += tiles[next++].cols;
+    f(joined);
+  }
+}
+
+}  // namespace
 
 template <class T>
 void LaswpList<T>::cuda(CudaContext& context, const Args& args, In<int> swaps, std::span<const InOut<T>> c) {
-  for (const InOut<T>& tile : c) Laswp<T>::cuda(context, args, tile, swaps);
+  for_each_joined(c, std::numeric_limits<index_t>::max(),
+                  [&](const InOut<T>& joined) { Laswp<T>::cuda(context, args, joined, swaps); });
 }
 
 template <class T>
-void LuUpdateList<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, Scratch<T> work,
+void LuUpdateList<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> v, In<int> swaps, Scratch<T> work,
                            std::span<const InOut<T>> c) {
-  for (const InOut<T>& tile : c) LuUpdate<T>::cuda(context, {args.row, Pivoting::none, args.end}, a, v, {}, tile, work);
+  for_each_joined(c, work.cols,
+                  [&](const InOut<T>& joined) { LuUpdate<T>::cuda(context, args, a, v, swaps, joined, work); });
 }
 
 #define TESELA_INSTANTIATE(T)                               \
   template decltype(LaswpList<T>::cuda) LaswpList<T>::cuda; \
   template decltype(LuUpdateList<T>::cuda) LuUpdateList<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels

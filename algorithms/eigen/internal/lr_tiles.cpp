@@ -33,7 +33,7 @@ void LrTiles<T>::factor(Graph& g, index_t step, const TileMatrix<T>& D) const {
   for (index_t k = 0; k < nt; ++k) {
     g.insert<Laset<double>>({0.0}, zero_(k, step));
     g.insert<Getrf<T>>(urgent, {0, Pivoting::none}, D(k, k), none_(0, 0), swaps_(k, 0), zero_(k, step),
-                       g.scratch<int>(nb_ / 8 + 128, 1));
+                       g.scratch<int>(getrf_work<T>(nb_), 1));
     g.insert<Lacpy<T>>(urgent, {Part::unit_lower}, D(k, k), lower_(k, k));
     g.insert<Lacpy<T>>(urgent, {Part::upper}, D(k, k), upper_(k, k));
     for (index_t i = k + 1; i < nt; ++i) {

@@ -67,7 +67,7 @@ Column<T> factor(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting p
           i < row ? nan<T> : random(i, j) + (i == row + j && pivoting == Pivoting::none ? T(2) * root_of<T>(w) : T(0));
   for (index_t j = 0; j < others; ++j)
     for (index_t i = 0; i < m; ++i) x.c(i, j) = i < row ? nan<T> : random(i, 1000 + j);
-  HostMatrix<int> work(m / 8 + 128, 1);
+  HostMatrix<int> work(getrf_work<T>(m), 1);
   HostMatrix<T> space(inverted_block, std::max<index_t>(others, 1));
   run_kernel<Getrf<T>>(runtime, {row, pivoting}, whole<InOut>(x.a), whole<Out>(x.v), whole<Out>(x.swaps),
                        whole<InOut>(x.zero), whole<Scratch>(work));
