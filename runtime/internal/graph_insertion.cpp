@@ -1,5 +1,6 @@
 #include <tesela/runtime/internal/graph_impl.hpp>
 #include <tesela/runtime/internal/graph_record.hpp>
+#include <tesela/runtime/internal/model_entries.hpp>
 #include <tesela/runtime/internal/simulation.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
 #include <tesela/runtime/internal/task_records.hpp>
@@ -251,7 +252,8 @@ void Graph::insert(const Insertion& task) {
   impl_->check(task);
   const bool runs_here = impl_->state->messages == nullptr || impl_->meet(task);
   const bool recorded = impl_->record || impl_->state->recording;
-  const std::uint32_t footprint = runs_here || recorded ? detail::footprint(task.cost_key, task.data) : 0;
+  std::uint32_t footprint = runs_here || recorded ? detail::footprint(task.cost_key, task.data) : 0;
+  if (detail::models_separate_flops()) footprint = detail::footprint_with_flops(footprint, task.flops);
   if (!runs_here) return impl_->track(task, footprint);
   const std::size_t buffers = task.data.size();
   std::unique_ptr<detail::CallHeader, detail::DestroyCall> call(task.pack(task.source));

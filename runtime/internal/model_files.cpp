@@ -1,11 +1,13 @@
 #include <tesela/runtime/internal/environment.hpp>
 #include <tesela/runtime/internal/model_entries.hpp>
+#include <tesela/runtime/internal/simulation.hpp>
 
 #include <starpu.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -128,6 +130,20 @@ bool is_unreadable(const std::string& model, const std::string& version) {
 
 std::vector<ModelEntry> read_model(const std::string& model) {
   return entries_of(model).value_or(std::vector<ModelEntry>{});
+}
+
+std::uint32_t footprint_with_flops(std::uint32_t footprint, double flops) {
+  if (!(flops > 0)) return footprint;
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.4e", flops);
+  for (const char* digit = digits; *digit != 0; ++digit)  // FNV-1a
+    footprint = (footprint ^ static_cast<unsigned char>(*digit)) * 16777619u;
+  return footprint;
+}
+
+bool models_separate_flops() {
+  static const bool set = std::getenv(separate_flops_variable) != nullptr;
+  return simulates || set;
 }
 
 void remove_if_unreadable(const std::string& path) {

@@ -4,6 +4,9 @@
 #include <tesela/runtime/out_of_memory.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -92,6 +95,29 @@ void zero_columns(int device, ColumnsAt to, Shape shape, std::size_t element_siz
   OnDevice::check(cudaStreamSynchronize(cudaStreamLegacy), "cudaMemset2D");
 }
 
+double measured_column_seconds(int device, bool to_device) {
+  constexpr Shape block{128, 4096};
+  constexpr index_t ld = 1024;
+  constexpr int repeats = 7;
+  constexpr std::size_t bytes = sizeof(double) * static_cast<std::size_t>(ld * block.cols);
+  const DeviceBuffer there(device, bytes);
+  void* here = nullptr;
+  OnDevice::check(cudaMallocHost(&here, bytes), "cudaMallocHost");
+  const std::unique_ptr<void, cudaError_t (*)(void*)> owner(here, &cudaFreeHost);
+  double least[2];
+  for (const bool strided : {false, true}) {
+    least[strided] = std::numeric_limits<double>::infinity();
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+      const ColumnsAt host{here, strided ? ld : block.rows}, gpu{there.data(), block.rows};
+      const auto begin = std::chrono::steady_clock::now();
+      copy_columns(device, to_device ? gpu : host, to_device ? host : gpu, block, sizeof(double));
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      least[strided] = std::min(least[strided], took.count());
+    }
+  }
+  return std::max(least[1] - least[0], 0.0) / static_cast<double>(block.cols);
+}
+
 std::size_t free_device_bytes() {
   std::size_t least = 0;
   for (int device = 0, count = count_cuda_devices(); device < count; ++device) {
@@ -113,6 +139,7 @@ DeviceBuffer::DeviceBuffer(int device, std::size_t) : device_(device) { refuse()
 DeviceBuffer::~DeviceBuffer() = default;
 void copy_columns(int, ColumnsAt, ColumnsAt, Shape, std::size_t) { refuse(); }
 void zero_columns(int, ColumnsAt, Shape, std::size_t) { refuse(); }
+double measured_column_seconds(int, bool) { refuse(); }
 std::size_t free_device_bytes() { return 0; }
 
 #endif

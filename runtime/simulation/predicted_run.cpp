@@ -1,4 +1,5 @@
 #include <tesela/runtime/internal/graph_impl.hpp>
+#include <tesela/runtime/internal/model_entries.hpp>
 #include <tesela/runtime/internal/simulation.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation/predicted_run.hpp>
@@ -115,14 +116,13 @@ class Schedule {
   }
 
   const Time& time_of(const GraphRecord::Task& task) {
-    const auto [it, is_new] = known_.try_emplace({task.codelet, task.footprint});
+    const std::uint32_t footprint = detail::footprint_with_flops(task.footprint, task.flops);
+    const auto [it, is_new] = known_.try_emplace({task.codelet, footprint});
     if (!is_new) return it->second;
     const char* const model = task.codelet->model()->symbol;
     const bool core = cores_ > 0 && times_.has(model, false), gpu = memories_ > 1 && times_.has(model, true);
     if (!core && !gpu) detail::refuse_untimed(task.codelet->name(), cores_ > 0, memories_ > 1);
-    const auto found = [&](bool on_gpu) {
-      return times_.find(model, on_gpu, task.footprint, task.kind->bytes, task.flops);
-    };
+    const auto found = [&](bool on_gpu) { return times_.find(model, on_gpu, footprint, task.kind->bytes, task.flops); };
     if (gpu) it->second.gpu = found(true);
     if (core) it->second.core = found(false);
     const auto number_of_cores = static_cast<double>(cores_);  // as Graph::Impl::suits_a_core

@@ -1,4 +1,6 @@
+#include <tesela/runtime/internal/model_entries.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
+#include <tesela/runtime/machine/device_memory.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation/simulated_machine.hpp>
 
@@ -79,7 +81,8 @@ std::string platform(const SimulatedMachine& machine, const std::vector<std::str
           "<prop id=\"network/bandwidth-factor\" value=\"1\"/>\n<prop id=\"network/crosstraffic\" value=\"0\"/>\n"
           "<prop id=\"network/weight-S\" value=\"0.0\"/>\n"
           "</config>\n<zone id=\"AS0\" routing=\"Full\">\n<host id=\"MAIN\" speed=\"1f\"/>\n";
-  for (int core = 0; core < machine.cores; ++core) text << "<host id=\"CPU" << core << "\" speed=\"2000000000f\"/>\n";
+  for (int core = 0; core < std::max(machine.cores, 1); ++core)  // StarPU starts on no machine without a core
+    text << "<host id=\"CPU" << core << "\" speed=\"2000000000f\"/>\n";
   for (int gpu = 0; gpu < machine.gpus; ++gpu)
     text << "<host id=\"CUDA" << gpu << "\" speed=\"2000000000f\" core=\"64\">\n<prop id=\"model\" value=\"GPU\"/>\n"
          << "<prop id=\"memsize\" value=\"" << static_cast<unsigned long long>(machine.gpu_bytes) << "\"/>\n"
@@ -119,9 +122,10 @@ std::vector<LinkSpeed> read_links(const std::string& path) {
     LinkSpeed link;
     char comma = 0;
     if (!std::getline(fields, link.from, ',') || !std::getline(fields, link.to, ',') ||
-        !(fields >> link.bytes_per_second >> comma >> link.seconds) || comma != ',' || !fields.eof() ||
-        !(link.bytes_per_second > 0) || !(link.seconds >= 0))
-      throw FileError(path, "line " + std::to_string(number) + " is not two memories, a speed and a time");
+        !(fields >> link.bytes_per_second >> comma >> link.seconds) || comma != ',' ||
+        !(fields >> comma >> link.column_seconds) || comma != ',' || !fields.eof() || !(link.bytes_per_second > 0) ||
+        !(link.seconds >= 0) || !(link.column_seconds >= 0))
+      throw FileError(path, "line " + std::to_string(number) + " is not two memories, a speed and two times");
     links.push_back(std::move(link));
   }
   return links;
@@ -136,10 +140,14 @@ std::vector<LinkSpeed> measured_links(const Runtime& runtime) {
       const double speed = starpu_transfer_bandwidth(from, to), latency = starpu_transfer_latency(from, to);
       if (from == to || name_of_memory(from) == name_of_memory(to) || !std::isfinite(speed) || !std::isfinite(latency))
         continue;
-      const LinkSpeed link{name_of_memory(from), name_of_memory(to), 1e6 * speed, 1e-6 * latency};
-      if (std::none_of(links.begin(), links.end(),
-                       [&](const LinkSpeed& other) { return other.from == link.from && other.to == link.to; }))
-        links.push_back(link);
+      LinkSpeed link{name_of_memory(from), name_of_memory(to), 1e6 * speed, 1e-6 * latency};
+      if (std::any_of(links.begin(), links.end(),
+                      [&](const LinkSpeed& other) { return other.from == link.from && other.to == link.to; }))
+        continue;
+      const bool to_gpu = starpu_node_get_kind(from) == STARPU_CPU_RAM;
+      if (to_gpu || starpu_node_get_kind(to) == STARPU_CPU_RAM)
+        link.column_seconds = measured_column_seconds(starpu_memory_node_get_devid(to_gpu ? to : from), to_gpu);
+      links.push_back(std::move(link));
     }
   return links;
 }
@@ -148,6 +156,12 @@ std::vector<std::pair<std::string, std::string>> prepare_simulation(const Simula
                                                                     const std::string& folder,
                                                                     const std::string& times) {
   const std::vector<std::string> nodes = memories(machine.gpus);
+  std::ostringstream columns;  // bytes that take as long as a column: to a GPU, and from it
+  for (const bool to_gpu : {true, false})
+    if (machine.gpus > 0) {
+      const LinkSpeed& link = link_of(machine, to_gpu ? "RAM" : "GPU0", to_gpu ? "GPU0" : "RAM");
+      columns << link.column_seconds * link.bytes_per_second << ' ';
+    }
   const std::string bus = folder + "/bus";
   std::filesystem::create_directories(bus);
   write(bus + "/" + host + ".config", "");  // StarPU looks for it, and over SimGrid never reads it
@@ -172,6 +186,7 @@ std::vector<std::pair<std::string, std::string>> prepare_simulation(const Simula
           {"STARPU_WORKERS_COREID", ""},
           {"STARPU_WORKERS_CUDAID", ""},
           {"TESELA_MPI", "0"},
+          {"TESELA_SIMULATED_COLUMNS", columns.str()},
           {"TESELA_SIMULATED_INT8", machine.int8 ? "1" : ""},
           {"TESELA_SIMULATED_TIMES", times}};
 }
@@ -181,7 +196,8 @@ std::vector<std::pair<std::string, std::string>> recording_environment(const std
   return {{"STARPU_PERF_MODEL_DIR", folder},
           {"STARPU_HOSTNAME", name},
           {"STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "1"},
-          {"STARPU_CALIBRATE", ""}};
+          {"STARPU_CALIBRATE", ""},
+          {detail::separate_flops_variable, "1"}};
 }
 
 }  // namespace tesela

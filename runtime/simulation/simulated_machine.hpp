@@ -13,14 +13,15 @@ struct LinkSpeed {
   std::string from, to;         ///< the memories
   double bytes_per_second = 0;  ///< speed of a long transfer
   double seconds = 0;           ///< time of an empty one
+  double column_seconds = 0;    ///< added by each column of a block in a larger matrix in host memory
 };
 
 /// First line of a file of links.
-inline constexpr const char* heading_of_links = "from,to,bytes_per_second,seconds";
+inline constexpr const char* heading_of_links = "from,to,bytes_per_second,seconds,column_seconds";
 /// Reads a CSV file with a line for each link. Throws FileError for an unreadable file or a wrong line.
 std::vector<LinkSpeed> read_links(const std::string& path);
 
-/// Returns the speeds of the links that StarPU measured.
+/// Returns the speeds of the links that StarPU measured, and the measured time of columns between the host and GPUs.
 std::vector<LinkSpeed> measured_links(const Runtime& runtime);
 
 /// A machine of a simulation.

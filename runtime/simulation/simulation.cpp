@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <sstream>
 #include <string>
 #include <sys/mman.h>
 #include <tuple>
@@ -73,7 +74,37 @@ double microseconds(starpu_task* task, unsigned worker, unsigned) {
 
 }  // namespace
 
+/// Set by the simulator's StarPU (scripts/patches/simgrid/04-strided-copies.patch); null in others.
+extern "C" __attribute__((weak)) double (*starpu_simgrid_copy_time_ratio)(starpu_data_handle_t, unsigned, unsigned);
+
+namespace {
+
+/// Returns the time of a copy over that of contiguous memory of its size: longer if the host's tile is a block of a
+/// larger matrix.
+double copy_time_ratio(starpu_data_handle_t handle, unsigned from, unsigned to) {
+  struct ColumnBytes {
+    double to_gpu = 0, from_gpu = 0;
+  };
+  static const ColumnBytes column = [] {
+    ColumnBytes bytes;
+    if (const char* const text = std::getenv("TESELA_SIMULATED_COLUMNS"); text != nullptr)
+      std::istringstream(text) >> bytes.to_gpu >> bytes.from_gpu;
+    return bytes;
+  }();
+  if ((from != STARPU_MAIN_RAM && to != STARPU_MAIN_RAM) ||
+      starpu_data_get_interface_id(handle) != STARPU_MATRIX_INTERFACE_ID)
+    return 1;
+  const auto* const host =
+      static_cast<const starpu_matrix_interface*>(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
+  if (host->ld <= host->nx) return 1;
+  const double each = from == STARPU_MAIN_RAM ? column.to_gpu : column.from_gpu;
+  return 1 + each / static_cast<double>(host->nx * host->elemsize);
+}
+
+}  // namespace
+
 void detail::simulate(starpu_perfmodel& model) {
+  if (&starpu_simgrid_copy_time_ratio != nullptr) starpu_simgrid_copy_time_ratio = &copy_time_ratio;
   model.type = STARPU_PER_WORKER;
   model.worker_cost_function = &microseconds;
 }

@@ -32,8 +32,8 @@ def machine(tmp_path):
         f"user_{join.model},core,1,64,200,0.002,0,10\n"
     )
     memories = ["RAM", "GPU0", "GPU1"]
-    links = [f"{a},{b},1e6,1e-5" for a in memories for b in memories if a != b]
-    (tmp_path / "links.csv").write_text("from,to,bytes_per_second,seconds\n" + "\n".join(links) + "\n")
+    links = [f"{a},{b},1e6,1e-5,0" for a in memories for b in memories if a != b]
+    (tmp_path / "links.csv").write_text("from,to,bytes_per_second,seconds,column_seconds\n" + "\n".join(links) + "\n")
     return tmp_path
 
 

@@ -74,7 +74,7 @@ def prediction():
     (here / "machine.json").write_text('{"name": "made", "cores": 16, "gpus": 0}')
     heading = "kernel,worker,shape,bytes,flops,seconds,deviation,samples"
     (here / "kernels.csv").write_text(f"{heading}\nuser_{mine.model},core,1,32,1,0.001,0,10\n")
-    (here / "links.csv").write_text("from,to,bytes_per_second,seconds\n")
+    (here / "links.csv").write_text("from,to,bytes_per_second,seconds,column_seconds\n")
 
     def check(names, printed):
         assert names["p"].seconds == 0.001 and "predicted" in pathlib.Path("both.svg").read_text()

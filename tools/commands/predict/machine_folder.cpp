@@ -51,7 +51,8 @@ void write_machine(const MachineFolder& machine) {
   if (error) throw FileError(machine.path, error.message());
   std::string links = std::string(heading_of_links) + '\n';
   for (const LinkSpeed& link : machine.links)
-    links += fmt::format("{},{},{:.6g},{:.6g}\n", link.from, link.to, link.bytes_per_second, link.seconds);
+    links += fmt::format("{},{},{:.6g},{:.6g},{:.6g}\n", link.from, link.to, link.bytes_per_second, link.seconds,
+                         link.column_seconds);
   write_text(in_folder(machine.path, "machine.json"), machine.about.dump(2) + '\n');
   write_text(in_folder(machine.path, "kernels.csv"), to_csv(machine.times));
   write_text(in_folder(machine.path, "links.csv"), links);

@@ -36,8 +36,9 @@ nlohmann::json runs_of(const Words& options, const Words& command) {
 Words on(const std::string& machine) { return {"--machine", machine}; }
 
 /// Makes a folder of an invented machine: 8 cores and 8 GPUs, on which each kernel of the two cores needs a fiftieth of
-/// the time, with links of 25 GB/s to the host and 200 GB/s between GPUs.
-void invent_machine(const std::string& folder) {
+/// the time, with links of 25 GB/s to the host and 200 GB/s between GPUs. Each column of a block in host memory adds
+/// `column_seconds` to its copy.
+void invent_machine(const std::string& folder, const std::string& column_seconds = "0") {
   std::filesystem::create_directories(folder);
   put(folder + "/machine.json", R"({"name": "invented", "cores": 16, "gpus": 8, "gpu_bytes": 8e10})");
   std::vector<KernelTime> times = read_kernel_times(two_cores + "/kernels.csv");
@@ -48,12 +49,13 @@ void invent_machine(const std::string& folder) {
     times.push_back(on_gpu);
   }
   put(folder + "/kernels.csv", to_csv(times));
-  std::string links = "from,to,bytes_per_second,seconds\n";
+  std::string links = "from,to,bytes_per_second,seconds,column_seconds\n";
   for (int from = -1; from < 8; ++from)
     for (int to = -1; to < 8; ++to) {
       const auto name = [](int gpu) { return gpu < 0 ? "RAM" : "GPU" + std::to_string(gpu); };
       if (from == to) continue;
-      links += name(from) + ',' + name(to) + (from < 0 || to < 0 ? ",25e9,1e-5\n" : ",200e9,8e-6\n");
+      links += name(from) + ',' + name(to) +
+               (from < 0 || to < 0 ? ",25e9,1e-5," + column_seconds + "\n" : ",200e9,8e-6,0\n");
     }
   put(folder + "/links.csv", links);
 }
@@ -111,6 +113,36 @@ TEST_CASE("a matrix of 137 GB is predicted in 2 GB, by interpolated times") {
                   "tesela_row_update") != predicted["interpolated_kernels"].end());
   const double cubes = 131072.0 * 131072.0 * 131072.0;
   CHECK(predicted["gflops"].get<double>() == Approx(cubes / 3 * 1e-9 / predicted["seconds"].get<double>()));
+}
+
+TEST_CASE("a block of a larger matrix takes longer to copy than contiguous memory, by each column") {
+  require_simulator();
+  const TemporaryFolder folder;
+  invent_machine(folder / "contiguous");
+  invent_machine(folder / "strided", "1e-6");
+  const auto seconds = [&](const std::string& machine, const std::string& tile) -> double {
+    return runs_of(on(folder / machine) + Words{"--gpus", "1", "--cores", "0"},
+                   {"gemm", "--n", "2048", "--tile", tile})[0]["seconds"];
+  };
+  const double columns = 2 * 2048 * 8;  // of A, B and C in blocks of 256 rows to the GPU: two of the three come first
+  CHECK(seconds("strided", "256") > seconds("contiguous", "256") + columns * 1e-6);
+  CHECK(seconds("strided", "2048") == seconds("contiguous", "2048"));
+}
+
+TEST_CASE("tasks of later steps take less time than tasks of the first step with the same tiles") {
+  require_simulator();
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "made");
+  put(folder / "made/machine.json", R"({"name": "made", "cores": 1, "gpus": 0, "gpu_bytes": 0})");
+  put(folder / "made/links.csv", "from,to,bytes_per_second,seconds,column_seconds\n");
+  std::vector<KernelTime> times;
+  for (const char* const kernel : {"getrf", "lu_update", "laswp", "laset", "lacpy", "fill"})
+    for (const double flops : {1e3, 1e10})  // a nanosecond each
+      times.push_back({std::string("tesela_") + kernel, false, 1, 0, flops, 1e-9 * flops, 0, 10});
+  put(folder / "made/kernels.csv", to_csv(times));
+  const auto run = runs_of(on(folder / "made"), {"lu", "--n", "1024", "--tile", "128"})[0];
+  const double n = 1024, flops = 2 * n * n * n / 3;
+  CHECK(run["task_s"].get<double>() == Approx(1e-9 * flops).epsilon(0.02));
 }
 
 TEST_CASE("GPUs are predicted without one: tasks, transfers and speed-up") {
@@ -192,7 +224,7 @@ TEST_CASE("wrong arguments are errors with and without a simulator, and name wha
   CHECK_THAT(message(on(two_cores) + qr + Words{"--sched", "lws"}, 2), ContainsSubstring("write --sched before --"));
   CHECK_THAT(message(on(two_cores) + qr + Words{"--out-r", "R.npy"}, 2), ContainsSubstring("--out-r"));
   invent_machine(folder / "poor");
-  put(folder / "poor/links.csv", "from,to,bytes_per_second,seconds\nRAM,GPU0,1e9,1e-6\n");
+  put(folder / "poor/links.csv", "from,to,bytes_per_second,seconds,column_seconds\nRAM,GPU0,1e9,1e-6,0\n");
   CHECK_THAT(message(on(folder / "poor") + Words{"--gpus", "1"} + qr, 2),
              ContainsSubstring("from GPU0 to RAM is missing") && ContainsSubstring("predict record --out"));
   put(folder / "poor/kernels.csv", "kernel\n");
