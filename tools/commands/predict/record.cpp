@@ -122,7 +122,8 @@ std::vector<LinkSpeed> links_here(const Environment& variables) {
 }  // namespace
 
 int record_machine(const PredictOptions& o) {
-  std::vector<std::string> words(o.command.begin() + 1, o.command.end());
+  std::vector<std::string> words = o.command;
+  require(!o.out.empty(), "predict record", "--out", "is missing: it names the folder to write");
   if (!o.program) require_simulable("predict record", words);
   require(!words.empty(), "predict record", "PROGRAM", "is missing: write it after --, such as -- python3 mine.py");
   MachineFolder folder{.path = o.out};

@@ -210,6 +210,20 @@ TEST_CASE("wrong arguments are errors with and without a simulator, and name wha
   CHECK_THAT(message(on(folder / "other") + Words{"--apply"} + qr, 2, "tune"), ContainsSubstring("another machine"));
 }
 
+TEST_CASE("--help among the words after -- prints the help of that command") {
+  const TemporaryFolder folder;
+  for (const char* const help : {"--help", "-h", "--help-all"})
+    for (const Words& before : {Words{"predict"} + on(two_cores), Words{"tune"} + on(two_cores),
+                                Words{"predict", "record", "--out", folder / "here"}}) {
+      const Outcome run = run_tesela(before + Words{"--", "qr", "--n", "64", help});
+      CAPTURE(before, help, run.err);
+      CHECK(run.code == 0);
+      CHECK(run.out == run_tesela({"qr", help}).out);
+    }
+  CHECK_FALSE(std::filesystem::exists(folder / "here"));
+  CHECK_THAT(message(on(two_cores) + Words{"--", "wrong", "--help"}, 2), ContainsSubstring("wrong"));
+}
+
 TEST_CASE("without the simulator right arguments end with the commands that build it") {
   if (has_simulator()) SKIP("this build has the simulator");
   for (const char* command : {"predict", "tune"})
