@@ -26,7 +26,8 @@ Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, co
 template <Number T>
 Code gemm_tile(char transa, char transb, T alpha, tesela_matrix* a, tesela_matrix* b, T beta, tesela_matrix* c) {
   const Op op_a = operation<T>("transa", transa), op_b = operation<T>("transb", transb);
-  const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), C = tiles<T>("c", c);
+  const Tiles<T> A = tiles<T>("a", a), B = tiles<T>("b", b), C = tiles<T>("c", c);
+  require_no_overlap<Tiles<T>>({C}, {A, B});
   const Session session;
   Graph g(session);
   tesela::gemm(g, op_a, op_b, alpha, A, B, beta, C);
@@ -39,7 +40,8 @@ Code gemm_async(tesela_graph* graph, char transa, char transb, T alpha, tesela_m
                 tesela_matrix* c) {
   const auto into = object<GraphObject>("graph", graph);
   const Op op_a = operation<T>("transa", transa), op_b = operation<T>("transb", transb);
-  const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), C = tiles<T>("c", c);
+  const Tiles<T> A = tiles<T>("a", a), B = tiles<T>("b", b), C = tiles<T>("c", c);
+  require_no_overlap<Tiles<T>>({C}, {A, B});
   const Session session;
   into->insert([&](Graph& g) { tesela::gemm(g, op_a, op_b, alpha, A, B, beta, C); });
   return 0;

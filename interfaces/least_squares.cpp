@@ -114,8 +114,9 @@ Code nnls(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t l
 /// any tiles.
 template <Number T>
 Code gels_tile(tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels_result* result) {
-  const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), X = tiles<T>("x", x);
+  const Tiles<T> A = tiles<T>("a", a), B = tiles<T>("b", b), X = tiles<T>("x", x);
   if (X.m() != A.n() || X.n() != B.n()) throw WrongArgument("x", "must be " + to_string(Shape{A.n(), B.n()}));
+  require_no_overlap<Tiles<T>>({A, B, X});
   const tesela_gels_result whole = read_versioned_struct("result", result);
   const Session session;
   Graph g(session);
@@ -129,8 +130,9 @@ Code gels_tile(tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels
 template <Number T>
 Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels_result* result) {
   const auto into = object<GraphObject>("graph", graph);
-  const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), X = tiles<T>("x", x);
+  const Tiles<T> A = tiles<T>("a", a), B = tiles<T>("b", b), X = tiles<T>("x", x);
   if (X.m() != A.n() || X.n() != B.n()) throw WrongArgument("x", "must be " + to_string(Shape{A.n(), B.n()}));
+  require_no_overlap<Tiles<T>>({A, B, X});
   const tesela_gels_result whole = read_versioned_struct("result", result);
   const Session session;
   into->run_in_background([=](Graph& g) {

@@ -14,11 +14,11 @@ struct AnyQr : Object {
 template <class T>
 struct QrObject : AnyQr {
   QrObject(QrFactorization<T> f, const MatrixView<T>& of)
-      : factorization(std::move(f)), memory("the array of qr", of.data, of.shape(), "lda", of.ld) {}
+      : factorization(std::move(f)), factors("the array of qr", factorization.factors(), of) {}
   static std::string kind() { return "a QR factorization in " + precision<T>(); }
   std::string what() const override { return kind(); }
   const QrFactorization<T> factorization;
-  const Array<T> memory;  ///< the caller's array with the factors; empty if a matrix has memory for them
+  const Tiles<T> factors;  ///< A, which must not be overwritten
 };
 
 template <class T>
@@ -101,7 +101,7 @@ Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, ind
   if ((where == Side::left ? m : n) != f.m())
     throw WrongArgument(where == Side::left ? "m" : "n", "Q is of order " + std::to_string(f.m()));
   const Array<T> array("c", c, {m, n}, "ldc", ldc);
-  require_no_overlap({array}, {q->memory});
+  require_no_overlap({array}, {q->factors.memory});
   const Session session;
   return info_of(f.apply(session.runtime(), where, op, array), "op(Q) C or C op(Q)");
 }
@@ -115,7 +115,7 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
   if (m != f.m()) throw WrongArgument("m", "Q is of order " + std::to_string(f.m()));
   if (n > m) throw WrongArgument("n", "Q has " + std::to_string(m) + " columns");
   const Array<T> array("q", q, {m, n}, "ldq", ldq);
-  require_no_overlap({array}, {held->memory});
+  require_no_overlap({array}, {held->factors.memory});
   const Session session;
   return info_of(f.form_q(session.runtime(), array), "Q");
 }
@@ -123,11 +123,11 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
 /// As geqrf, for a matrix in tiles; waits.
 template <Number T>
 Code geqrf_tile(tesela_matrix* a, tesela_qr** qr) {
-  const auto A = object<MatrixObject<T>>("a", a);
+  const Tiles<T> A = tiles<T>("a", a);
   require_output_pointer("qr", qr);
   const Session session;
   Graph g(session);
-  auto made = std::make_shared<QrObject<T>>(checked_qr(g, A->matrix), A->memory);
+  auto made = std::make_shared<QrObject<T>>(checked_qr<T>(g, A), A.memory);
   const Status status = g.wait();
   if (!status.ok()) return failed(status.info, not_finite_column("R", status));
   hand_out(qr, std::move(made));
@@ -140,7 +140,8 @@ Code ormqr_tile(char side, char trans, tesela_qr* qr, tesela_matrix* c) {
   const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
   const Op op = operation_of_q<T>(trans);
   const auto q = q_of<T>(qr);
-  const TileMatrix<T> C = tiles<T>("c", c);
+  const Tiles<T> C = tiles<T>("c", c);
+  require_no_overlap<Tiles<T>>({C}, {q->factors});
   const Session session;
   Graph g(session);
   q->factorization.apply(g, where, op, C);
@@ -152,7 +153,8 @@ Code ormqr_tile(char side, char trans, tesela_qr* qr, tesela_matrix* c) {
 template <Number T>
 Code orgqr_tile(tesela_qr* qr, tesela_matrix* q) {
   const auto held = q_of<T>(qr);
-  const TileMatrix<T> Q = tiles<T>("q", q);
+  const Tiles<T> Q = tiles<T>("q", q);
+  require_no_overlap<Tiles<T>>({Q}, {held->factors});
   const Session session;
   Graph g(session);
   held->factorization.form_q(g, Q);
@@ -164,10 +166,10 @@ Code orgqr_tile(tesela_qr* qr, tesela_matrix* q) {
 template <Number T>
 Code geqrf_async(tesela_graph* graph, tesela_matrix* a, tesela_qr** qr) {
   const auto into = object<GraphObject>("graph", graph);
-  const auto A = object<MatrixObject<T>>("a", a);
+  const Tiles<T> A = tiles<T>("a", a);
   require_output_pointer("qr", qr);
   const Session session;
-  into->insert([&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(checked_qr(g, A->matrix), A->memory)); });
+  into->insert([&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(checked_qr<T>(g, A), A.memory)); });
   return 0;
 }
 
@@ -178,7 +180,8 @@ Code ormqr_async(tesela_graph* graph, char side, char trans, tesela_qr* qr, tese
   const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
   const Op op = operation_of_q<T>(trans);
   const auto q = q_of<T>(qr);
-  const TileMatrix<T> C = tiles<T>("c", c);
+  const Tiles<T> C = tiles<T>("c", c);
+  require_no_overlap<Tiles<T>>({C}, {q->factors});
   const Session session;
   into->insert([&](Graph& g) {
     q->factorization.apply(g, where, op, C);
@@ -192,7 +195,8 @@ template <Number T>
 Code orgqr_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* q) {
   const auto into = object<GraphObject>("graph", graph);
   const auto held = q_of<T>(qr);
-  const TileMatrix<T> Q = tiles<T>("q", q);
+  const Tiles<T> Q = tiles<T>("q", q);
+  require_no_overlap<Tiles<T>>({Q}, {held->factors});
   const Session session;
   into->insert([&](Graph& g) {
     held->factorization.form_q(g, Q);
@@ -206,7 +210,8 @@ template <Number T>
 Code extract_r_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* r) {
   const auto into = object<GraphObject>("graph", graph);
   const auto held = q_of<T>(qr);
-  const TileMatrix<T> R = tiles<T>("r", r);
+  const Tiles<T> R = tiles<T>("r", r);
+  require_no_overlap<Tiles<T>>({R}, {held->factors});
   const Session session;
   into->insert([&](Graph& g) { held->factorization.extract_r(g, R); });
   return 0;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -54,15 +55,11 @@ Priority place_of(int gpus, bool square, index_t i, index_t j, int value = 0) {
   return on_column(square ? gpu_of(j, std::max(gpus, 1)) : i, value);
 }
 
-}  // namespace
-
-TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host, bool complex) {
-  if (const auto tuned = tuned_tile("cholesky", runtime, {n, n}); tuned && from_host && !complex) return *tuned;
+TileShape tile_for(const GpuRoom& room, index_t n, bool from_host, bool complex) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
-  if (runtime.gpus() > 0) {
+  if (room.gpus > 0) {
     constexpr index_t small = 2048, for_several_gpus = 32768, least = 32;
-    constexpr double tiles = 24;  // on a GPU
-    const GpuRoom room(runtime);
+    constexpr double tiles = 24;                                             // on a GPU
     const bool fits = 2 * whole_bytes<double>(n) <= room.gpus * room.bytes;  // with residues, or of complex elements
     const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
     // Wide tiles are better for groups of steps on one GPU. From and to the host their short columns travel slowly.
@@ -75,6 +72,17 @@ TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host, bool 
   }
   const index_t nb = std::clamp<index_t>(rounded(n / 8), 32, 256);
   return {nb, nb};
+}
+
+}  // namespace
+
+TileShape cholesky_tile(const WorkerCounts& workers, index_t n, bool from_host) {
+  return tile_for(GpuRoom(workers.gpus, std::numeric_limits<double>::infinity()), n, from_host, false);
+}
+
+TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host, bool complex) {
+  if (const auto tuned = tuned_tile("cholesky", runtime, {n, n}); tuned && from_host && !complex) return *tuned;
+  return tile_for(GpuRoom(runtime), n, from_host, complex);
 }
 
 Priority cholesky_place(const WorkerCounts& workers, index_t n, TileShape tile, index_t i, index_t j) {

@@ -156,14 +156,16 @@ struct Memory {
   }
 };
 
-/// Throws WrongArgument if written memory overlaps other written or read memory.
-inline void require_no_overlap(std::initializer_list<Memory> written, std::initializer_list<Memory> read = {}) {
-  const auto require = [](const Memory& a, const Memory& b) {
+/// Throws WrongArgument if a written argument overlaps another written or a read one. `A` is Memory or Tiles<T>.
+template <class A = Memory>
+void require_no_overlap(std::type_identity_t<std::initializer_list<A>> written,
+                        std::type_identity_t<std::initializer_list<A>> read = {}) {
+  const auto require = [](const A& a, const A& b) {
     if (a.meets(b)) throw WrongArgument(a.name, std::string("overlaps ") + b.name);
   };
-  for (const Memory* w = written.begin(); w != written.end(); ++w) {
-    for (const Memory* other = written.begin(); other != w; ++other) require(*w, *other);
-    for (const Memory& r : read) require(*w, r);
+  for (const A* w = written.begin(); w != written.end(); ++w) {
+    for (const A* other = written.begin(); other != w; ++other) require(*w, *other);
+    for (const A& r : read) require(*w, r);
   }
 }
 

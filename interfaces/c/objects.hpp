@@ -1,5 +1,6 @@
 #pragma once
 
+#include "interfaces/c/arguments.hpp"
 #include "interfaces/c/handles.hpp"
 #include "interfaces/c/process.hpp"
 #include <tesela/runtime/graph.hpp>
@@ -43,10 +44,23 @@ struct MatrixObject : AnyMatrix {
   const MatrixView<T> memory;  ///< the caller's; empty if the tiles are not mapped
 };
 
+/// The tiles of a handle and the name of its parameter.
+template <class T>
+struct Tiles : TileMatrix<T> {
+  const char* name;
+  Array<T> memory;  ///< the caller's; empty if the tiles are not mapped
+
+  Tiles(const char* parameter, const TileMatrix<T>& A, const MatrixView<T>& of)
+      : TileMatrix<T>(A), name(parameter), memory(parameter, of.data, of.shape(), "ld", of.ld) {}
+  /// Returns whether the matrices share tiles or memory.
+  bool meets(const Tiles& other) const { return this->shares_tiles(other) || Memory(memory).meets(other.memory); }
+};
+
 /// Returns the tiles of a matrix parameter.
 template <class T>
-TileMatrix<T> tiles(const char* parameter, const tesela_matrix* handle) {
-  return object<MatrixObject<T>>(parameter, handle)->matrix;
+Tiles<T> tiles(const char* parameter, const tesela_matrix* handle) {
+  const auto found = object<MatrixObject<T>>(parameter, handle);
+  return {parameter, found->matrix, found->memory};
 }
 
 /// tesela_graph: all threads may use it, one at a time.

@@ -1,4 +1,7 @@
 #include "tests/support/c_interface.hpp"
+#include "tests/support/four_types.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
 
 #include <random>
 
@@ -100,4 +103,61 @@ TEST_CASE("C: every function refuses to overwrite its other arguments", "[c][ove
   CHECK_OK(tesela_dorgqr(10, 5, qr, a + 10, 20));
   CHECK_OK(tesela_qr_free(qr));
   CHECK_OK(tesela_matrix_free(mapped));
+}
+
+TEMPLATE_TEST_CASE("C: every function of tiles refuses to overwrite its other matrices", "[c][overlap]", FOUR_TYPES) {
+  using T = TestType;
+  const COnCores cores;  // a GPU refuses to map memory that overlaps in part
+  const char trans = is_complex<T> ? 'C' : 'T';
+  const index_t n = 4;
+  const auto numbers = Padded<T>::random(n, n, 1);
+  tesela_matrix *A = nullptr, *B = nullptr, *X = nullptr;
+  for (tesela_matrix** each : {&A, &B, &X}) {
+    REQUIRE(TESELA_C(T, matrix_create)(n, n, 2, 2, each) == 0);
+    REQUIRE(TESELA_C(T, matrix_set)(*each, numbers.data(), numbers.ld) == 0);
+  }
+  tesela_graph* g = nullptr;
+  REQUIRE(tesela_graph_create(&g) == 0);
+
+  const auto solve = TESELA_C(T, gels_tile);
+  CHECK(solve(A, B, B, nullptr) == -3);
+  CHECK(said().ends_with("gels_tile: x: overlaps b"));
+  CHECK(solve(A, B, A, nullptr) == -3);
+  CHECK(solve(A, A, X, nullptr) == -2);
+  CHECK(TESELA_C(T, gels_async)(g, A, B, B, nullptr) == -4);
+  CHECK(TESELA_C(T, gels_async)(g, A, A, X, nullptr) == -3);
+  const auto multiply = TESELA_C(T, gemm_tile);
+  for (const T alpha : {T(1), T(0)}) {
+    CHECK(multiply('N', 'N', alpha, A, B, T(1), A) == -7);
+    CHECK(multiply('N', 'N', alpha, A, B, T(1), B) == -7);
+    CHECK(TESELA_C(T, gemm_async)(g, 'N', 'N', alpha, A, B, T(1), B) == -8);
+  }
+  tesela_qr* qr = nullptr;
+  REQUIRE(TESELA_C(T, geqrf_tile)(X, &qr) == 0);
+  const auto factored = [&] {
+    Padded<T> out(n, n);
+    CHECK_OK(TESELA_C(T, matrix_get)(X, out.data(), out.ld));
+    return out;
+  };
+  const auto before = factored();
+  CHECK(of<T>(tesela_sormqr_tile, tesela_dormqr_tile, tesela_cunmqr_tile, tesela_zunmqr_tile)('L', trans, qr, X) == -4);
+  CHECK(said().ends_with("c: overlaps the array of qr"));
+  CHECK(of<T>(tesela_sormqr_async, tesela_dormqr_async, tesela_cunmqr_async, tesela_zunmqr_async)(g, 'L', trans, qr,
+                                                                                                  X) == -5);
+  CHECK(of<T>(tesela_sorgqr_tile, tesela_dorgqr_tile, tesela_cungqr_tile, tesela_zungqr_tile)(qr, X) == -2);
+  CHECK(of<T>(tesela_sorgqr_async, tesela_dorgqr_async, tesela_cungqr_async, tesela_zungqr_async)(g, qr, X) == -3);
+  CHECK(TESELA_C(T, extract_r_async)(g, qr, X) == -3);
+  CHECK_OK(tesela_graph_wait(g));
+  CHECK(factored() == before);
+  CHECK_OK(tesela_qr_free(qr));
+
+  // One call detects memory that two mapped matrices share.
+  std::vector<T> memory(40, T(1));
+  tesela_matrix *first = nullptr, *second = nullptr;
+  REQUIRE(TESELA_C(T, matrix_map)(n, n, memory.data(), n, 2, 2, &first) == 0);
+  REQUIRE(TESELA_C(T, matrix_map)(n, n, memory.data() + 15, n, 2, 2, &second) == 0);
+  CHECK(multiply('N', 'N', T(1), A, first, T(0), second) == -7);
+  CHECK_OK(multiply('N', 'N', T(1), A, A, T(0), second));  // A may be read twice
+  for (tesela_matrix* each : {A, B, X, first, second}) CHECK_OK(tesela_matrix_free(each));
+  CHECK_OK(tesela_graph_free(g));
 }

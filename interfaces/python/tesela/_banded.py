@@ -167,7 +167,7 @@ def selection(select: Any, select_range: Any) -> str:
     """Returns 'a', 'v' or 'i' for SciPy's names and numbers of them. Throws ValueError for others."""
     kinds = {0: "a", 1: "v", 2: "i", "all": "a", "value": "v", "index": "i", "a": "a", "v": "v", "i": "i"}
     try:
-        kind = kinds[select]
+        kind = kinds[select.lower() if isinstance(select, str) else select]
     except (KeyError, TypeError):
         raise ValueError(f"select must be 'a', 'v' or 'i', not {select!r}") from None
     if kind != "a" and select_range is None:
@@ -183,10 +183,10 @@ def eig_banded(a_band: ArrayLike, lower: bool = False, eigvals_only: bool = Fals
     Parameters
     ----------
     a_band : (u + 1, n) array
-        As ab of `solveh_banded`.
+        As ab of `solveh_banded`. n may be 0; without a row it is a ValueError (SciPy returns no eigenvalues).
     eigvals_only : bool
         Return w alone.
-    select : {'a', 'v', 'i'}
+    select : {'a', 'v', 'i'}, in either case
         All; in (low, high] of `select_range`; or from its first to its second index.
     max_ev : int
         Without effect.
@@ -205,9 +205,9 @@ def eig_banded(a_band: ArrayLike, lower: bool = False, eigvals_only: bool = Fals
     band = numbers(a_band, "a_band")
     if band.ndim > 2:
         return each(lambda x: eig_banded(x, lower, eigvals_only, False, select, select_range), (2,), band)
-    kind = selection(select, select_range)
     upper = stored(band, lower, "a_band")
     rows, n = upper.shape
+    kind = selection(select, select_range) if n else "a"
     form = np.zeros_like(upper)
     for k in range(min(rows, n)):
         form[k, : n - k] = upper[rows - 1 - k, k:].conj()

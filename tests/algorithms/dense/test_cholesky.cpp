@@ -207,3 +207,31 @@ TEST_CASE("Cholesky by tiles finds R and solutions on cores with one GPU, and wi
   const test::Variable forced("TESELA_GEMM", "int8");
   check<double>(two, 1500, {256, 256});
 }
+
+TEST_CASE("cholesky_tile selects squares from the host and whole tile rows in the memory of one GPU") {
+  const WorkerCounts cores(2, 0), one(14, 1), four(28, 4);
+  const auto selects = [](const WorkerCounts& workers, index_t n, bool from_host, Shape expected) {
+    CAPTURE(workers.gpus, n, from_host);
+    const TileShape tile = cholesky_tile(workers, n, from_host);
+    CHECK(Shape{tile.mb, tile.nb} == expected);
+  };
+  for (const bool from_host : {false, true}) {
+    selects(cores, 0, from_host, {32, 32});
+    selects(cores, 1000, from_host, {96, 96});
+    selects(cores, 8192, from_host, {256, 256});
+    for (const WorkerCounts& gpus : {one, four}) {
+      selects(gpus, 0, from_host, {128, 128});
+      selects(gpus, 2047, from_host, {128, 2047});
+      selects(gpus, 2048, from_host, {256, 256});
+      selects(gpus, 8192, from_host, {1024, 1024});
+    }
+    selects(four, 32768, from_host, {2048, 2048});
+  }
+  for (const WorkerCounts& gpus : {one, four}) {
+    selects(gpus, 12288, true, {1024, 1024});
+    selects(gpus, 12287, false, {1024, 1024});
+    selects(gpus, 12288, false, {512, 12288});
+  }
+  selects(one, 65536, false, {512, 65536});
+  selects(one, 65536, true, {2048, 2048});
+}

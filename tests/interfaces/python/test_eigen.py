@@ -234,6 +234,10 @@ def test_names_and_numbers_of_selections():
     for select, part, expected in (
         (0, None, [1, 2, 3]),
         ("all", None, [1, 2, 3]),
+        ("A", None, [1, 2, 3]),
+        ("All", None, [1, 2, 3]),
+        ("V", (1, 2), [2]),
+        ("I", (1, 2), [2, 3]),
         (1, (1, 2), [2]),
         ("value", (1, 2), [2]),
         (2, np.array([1, 2]), [2, 3]),
@@ -241,6 +245,25 @@ def test_names_and_numbers_of_selections():
     ):
         assert list(tesela.eigh_tridiagonal(d, e, True, select, part)) == expected
         assert list(tesela.eig_banded(band, False, True, select=select, select_range=part)) == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_empty_parts_and_empty_bands_give_scipys_empty_arrays(dtype):
+    def check(band, select="a", select_range=None):
+        for name in ("eig_banded", "eigvals_banded"):
+            mine, theirs = (getattr(library, name)(band, select=select, select_range=select_range)
+                            for library in (tesela, scipy.linalg))
+            pairs = zip(mine, theirs) if name == "eig_banded" else [(mine, theirs)]
+            assert all((a.shape, a.dtype) == (b.shape, b.dtype) and b.size == 0 for a, b in pairs)
+
+    for rows in (1, 2, 4):
+        for n in (1, 2, 7):
+            band = np.ones((rows, n), dtype)
+            check(band, "v", (100, 101))
+            check(band, "V", (-np.inf, -100))
+        for select, part in (("a", None), ("i", (0, 0)), ("v", (0, 1))):
+            check(np.zeros((rows, 0), dtype), select, part)
+    check(np.zeros((0, 0), dtype))
 
 
 def test_unbounded_ranges_contain_overflowing_eigenvalues():

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -93,6 +94,18 @@ std::string output_of(const std::string& program, const std::vector<std::string>
   if (WIFSIGNALED(status)) throw ChildFailed{128 + WTERMSIG(status)};
   if (WEXITSTATUS(status) != 0) throw ChildFailed{WEXITSTATUS(status)};
   return text;
+}
+
+int run_or_help(const std::vector<std::string>& command, const std::function<int()>& action) {
+  try {
+    if (std::none_of(command.begin(), command.end(),
+                     [](const std::string& word) { return word == "-h" || word == "--help" || word == "--help-all"; }))
+      return action();
+    fmt::print("{}", output_of(program_beside_this("tesela"), command, {}));
+    return 0;
+  } catch (const ChildFailed& failed) {
+    return failed.code;  // it has printed the reason
+  }
 }
 
 }  // namespace tesela::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,5 +38,9 @@ std::string output_of(const std::string& program, const std::vector<std::string>
 struct ChildFailed {
   int code;
 };
+
+/// Returns action(), or the exit code of the program that fails in it. If the words of the command that it runs ask for
+/// help, prints that help and returns 0.
+int run_or_help(const std::vector<std::string>& command, const std::function<int()>& action);
 
 }  // namespace tesela::cli

@@ -23,7 +23,10 @@ std::string in_folder(const std::string& folder, const char* name) { return std:
 
 std::string MachineFolder::times_path() const { return std::filesystem::absolute(in_folder(path, "kernels.csv")); }
 
-bool is_machine(const std::string& path) { return std::filesystem::exists(in_folder(path, "machine.json")); }
+bool is_machine(const std::string& path) {
+  std::error_code unreadable;
+  return std::filesystem::exists(in_folder(path, "machine.json"), unreadable);
+}
 
 MachineFolder read_machine(const std::string& path) {
   MachineFolder machine{.path = path};
@@ -43,6 +46,20 @@ MachineFolder read_machine(const std::string& path) {
   machine.times = read_kernel_times(in_folder(path, "kernels.csv"));
   machine.links = read_links(in_folder(path, "links.csv"));
   return machine;
+}
+
+void require_machine_place(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code unreadable;
+  if (fs::exists(fs::symlink_status(path, unreadable))) {
+    if (!fs::is_directory(path, unreadable)) throw FileError(path, "is no folder: choose another --out");
+    for (const char* const name : {"machine.json", "kernels.csv", "links.csv"})
+      require_creatable(in_folder(path, name));
+    return;
+  }
+  fs::path first = path;  // the first folder that write_machine makes
+  while (first.has_parent_path() && !fs::exists(first.parent_path(), unreadable)) first = first.parent_path();
+  require_creatable(first);
 }
 
 void write_machine(const MachineFolder& machine) {

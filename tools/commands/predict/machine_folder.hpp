@@ -26,6 +26,8 @@ struct MachineFolder {
 MachineFolder read_machine(const std::string& path);
 /// Returns whether the folder describes a machine.
 bool is_machine(const std::string& path);
+/// Throws the error that write_machine would cause, and leaves no trace: call it before the runs of a recording.
+void require_machine_place(const std::string& path);
 /// Writes the folder, which it makes if necessary.
 void write_machine(const MachineFolder& machine);
 

@@ -247,16 +247,13 @@ const Command predict_command(
           "  tesela predict --machine docs/machines/two-cores --sched lws,dmdas,eager -- cholesky --n 4096\n"
           "  tesela predict record --out here -- qr --n 4096");
       return std::function<int()>([o] {
-        try {
-          if (o->command.front() != "record") {
-            take_json(*o);
-            return run_predictions(*o);
-          }
-          require(!o->out.empty(), "predict record", "--out", "is missing: it names the folder to write");
-          return record_machine(*o);
-        } catch (const ChildFailed& failed) {
-          return failed.code;  // it has printed the reason
-        }
+        const bool record = o->command.front() == "record";
+        if (record) o->command.erase(o->command.begin());
+        return run_or_help(o->program ? std::vector<std::string>{} : o->command, [o, record] {
+          if (record) return record_machine(*o);
+          take_json(*o);
+          return run_predictions(*o);
+        });
       });
     });
 

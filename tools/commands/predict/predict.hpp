@@ -7,7 +7,7 @@ namespace tesela::cli {
 
 /// Options of `tesela predict`.
 struct PredictOptions {
-  std::vector<std::string> command;  ///< words after --; "record" comes first for a recording
+  std::vector<std::string> command;  ///< words after --
   std::string machine, json_path, plot_path;
   std::string gpus, cores, schedulers, hosts;  ///< lists
   std::string link;                            ///< between hosts: GB/s, or GB/s and µs

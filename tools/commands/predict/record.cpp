@@ -75,22 +75,25 @@ void describe(MachineFolder& folder, const PredictOptions& o) {
   const Machine machine = describe_machine();
   nlohmann::json& about = folder.about;
   const std::string present = machine.cpu_model;
-  if (about.contains("processor") && about["processor"] != present)
-    throw EnvironmentError(fmt::format("predict record: {} describes {}, and this machine has {}: choose another --out",
-                                       folder.path, about["processor"].get<std::string>(), present));
+  const std::string gpu = machine.gpus.empty() ? "" : machine.gpus.front().name;
+  for (const auto& [key, here] : {std::pair{"processor", present}, {"gpu", gpu}})
+    if (about.contains(key) && about[key] != here)
+      throw EnvironmentError(fmt::format(
+          "predict record: {} describes a machine with the {} '{}', and this one has '{}': choose another --out",
+          folder.path, key, about[key].get<std::string>(), here));
   about["processor"] = present;
   about["cores"] = machine.cores;
   about["memory_bytes"] = machine.memory_bytes;
   about["vector_unit"] = vector_target();
   about["gpus"] = std::ssize(machine.gpus);
-  about["gpu"] = machine.gpus.empty() ? "" : machine.gpus.front().name;
+  about["gpu"] = gpu;
   about["gpu_bytes"] = machine.gpus.empty() ? index_t{0} : machine.gpus.front().memory_bytes;
   about["int8"] = kernels::has_int8_devices();
   about["starpu"] = Runtime::starpu_version();
   about["tesela"] = config::version;
   about["recorded"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
   if (!o.name.empty() || !about.contains("name"))
-    about["name"] = o.name.empty() ? (machine.gpus.empty() ? present : machine.gpus.front().name) : o.name;
+    about["name"] = o.name.empty() ? (gpu.empty() ? present : gpu) : o.name;
   if (!o.note.empty()) about["note"] = o.note;
 }
 
@@ -122,13 +125,15 @@ std::vector<LinkSpeed> links_here(const Environment& variables) {
 }  // namespace
 
 int record_machine(const PredictOptions& o) {
-  std::vector<std::string> words(o.command.begin() + 1, o.command.end());
+  std::vector<std::string> words = o.command;
+  require(!o.out.empty(), "predict record", "--out", "is missing: it names the folder to write");
   if (!o.program) require_simulable("predict record", words);
   require(!words.empty(), "predict record", "PROGRAM", "is missing: write it after --, such as -- python3 mine.py");
   MachineFolder folder{.path = o.out};
   if (is_machine(o.out)) folder = read_machine(o.out);
   const std::string command = without_workers(words);
   describe(folder, o);
+  require_machine_place(o.out);
   std::string program = program_beside_this("tesela");
   if (o.program) {
     program = words.front();

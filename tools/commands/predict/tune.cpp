@@ -289,13 +289,7 @@ const Command tune_command(
           "Examples:\n"
           "  tesela tune --machine docs/machines/two-cores -- qr --n 4096\n"
           "  tesela tune --machine here --measure --apply -- cholesky --n 8192");
-      return std::function<int()>([o] {
-        try {
-          return run_tuning(*o);
-        } catch (const ChildFailed& failed) {
-          return failed.code;  // it has printed the reason
-        }
-      });
+      return std::function<int()>([o] { return run_or_help(o->command, [o] { return run_tuning(*o); }); });
     });
 
 }  // namespace

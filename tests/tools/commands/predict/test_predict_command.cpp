@@ -242,6 +242,42 @@ TEST_CASE("wrong arguments are errors with and without a simulator, and name wha
   CHECK_THAT(message(on(folder / "other") + Words{"--apply"} + qr, 2, "tune"), ContainsSubstring("another machine"));
 }
 
+TEST_CASE("--help among the words after -- prints the help of that command") {
+  const TemporaryFolder folder;
+  for (const char* const help : {"--help", "-h", "--help-all"})
+    for (const Words& before : {Words{"predict"} + on(two_cores), Words{"tune"} + on(two_cores),
+                                Words{"predict", "record", "--out", folder / "here"}}) {
+      const Outcome run = run_tesela(before + Words{"--", "qr", "--n", "64", help});
+      CAPTURE(before, help, run.err);
+      CHECK(run.code == 0);
+      CHECK(run.out == run_tesela({"qr", help}).out);
+    }
+  CHECK_FALSE(std::filesystem::exists(folder / "here"));
+  CHECK_THAT(message(on(two_cores) + Words{"--", "wrong", "--help"}, 2), ContainsSubstring("wrong"));
+}
+
+TEST_CASE("a recording checks its folder before it runs a program") {
+  const TemporaryFolder folder;
+  const auto recorded = [](const std::string& out, int code) {
+    return message({"record", "--out", out, "--program", "--", "no-such-program"}, code);
+  };
+  CHECK_THAT(recorded(folder / "new/below", 3), ContainsSubstring("cannot run no-such-program"));
+  CHECK_FALSE(std::filesystem::exists(folder / "new"));
+  put(folder / "file", "");
+  CHECK_THAT(recorded(folder / "file", 2), ContainsSubstring("file: is no folder"));
+  CHECK_THAT(recorded(folder / "file/below", 2), ContainsSubstring("Not a directory"));
+  CHECK_THAT(recorded("/proc/here", 2), ContainsSubstring("/proc/here: cannot create"));
+  std::filesystem::create_directories(folder / "used/kernels.csv");
+  CHECK_THAT(recorded(folder / "used", 2), ContainsSubstring("kernels.csv: cannot write: is a directory"));
+  invent_machine(folder / "other");
+  for (const std::string part : {"processor", "gpu"}) {
+    put(folder / "other/machine.json",
+        R"({"name": "o", "cores": 16, "gpus": 8, "gpu_bytes": 8e10, ")" + part + R"(": "another"})");
+    CHECK_THAT(recorded(folder / "other", 3),
+               ContainsSubstring("the " + part + " 'another'") && ContainsSubstring("choose another --out"));
+  }
+}
+
 TEST_CASE("without the simulator right arguments end with the commands that build it") {
   if (has_simulator()) SKIP("this build has the simulator");
   for (const char* command : {"predict", "tune"})
