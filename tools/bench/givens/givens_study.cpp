@@ -93,9 +93,9 @@ class TableRun {
     for (const Timing& t : timings)
       if (!t.seconds.empty()) last_[t.peer] = {n, t.median()};
     const auto elements = 2 * static_cast<double>(n) * static_cast<double>(n);
-    const std::size_t before = report_.rows().size();
-    report_.add(where, timings, 0, [&](double seconds) { return elements / seconds * 1e-6; });
-    for (std::size_t i = before; i < report_.rows().size(); ++i) compare(report_.rows()[i], n, gpu);
+    report_.add(
+        where, timings, 0, [&](double seconds) { return elements / seconds * 1e-6; },
+        [&](Row& row) { compare(row, n, gpu); });
   }
 
  private:
