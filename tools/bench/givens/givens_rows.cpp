@@ -8,6 +8,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/instantiate.hpp>
+#include <tesela/tiles/filled.hpp>
 
 #include <algorithm>
 
@@ -194,8 +195,8 @@ std::vector<Timing> time_transfers(const QrProblem<T>& p, TileShape of_a, index_
   Runtime& runtime = *p.runtime;
   const auto [m, n] = p.shape;
   const index_t q_rows = p.q_wanted ? m : 0;
-  HostMatrix<T> a(m, n), q(q_rows, m);
-  std::copy_n(p.a.data(), p.a.size(), a.data());
+  HostMatrix<T> a(m, n), q = generate<T>({q_rows, m}, {});  // all cores touch the pages
+  copy_elements(p.a, a);
   const TileMatrix<T> W(runtime, m, n, of_a, "W"), Q(runtime, q_rows, m, {rows_of_q, m}, "Q");
   std::vector<Timing> timings{{"in", {}, 0}, {"out", {}, 0}};
   for (int r = 0; r < repeat; ++r) {
@@ -213,30 +214,15 @@ std::vector<Timing> time_transfers(const QrProblem<T>& p, TileShape of_a, index_
   return timings;
 }
 
-template <class T>
-Peer with_transfers(const Peer& peer, const QrProblem<T>& p, TileShape of_a, index_t rows_of_q) {
-  double transfers = 0;
-  for (const Timing& t : time_transfers(p, of_a, rows_of_q, 1)) transfers += t.median();
-  Peer all = peer;
-  all.run = [run = peer.run, transfers] { return run() + transfers; };
-  all.verify = [verify = peer.verify, seconds = peer.verified_seconds, transfers] {
-    const double error = verify();
-    *seconds += transfers;
-    return error;
-  };
-  return all;
-}
-
 #define TESELA_INSTANTIATE(T)            \
   template QrRow<T> band_row<T>();       \
   template QrRow<T> sequential_row<T>(); \
   template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)                                                 \
-  template QrRow<T> rotation_row(const GivensOptions&);                       \
-  template QrRow<T> threads_row(const std::string&, int, const std::string&); \
-  template Peer with_transfers(const Peer&, const QrProblem<T>&, TileShape, index_t);
+#define TESELA_INSTANTIATE(T)                           \
+  template QrRow<T> rotation_row(const GivensOptions&); \
+  template QrRow<T> threads_row(const std::string&, int, const std::string&);
 TESELA_FOR_REALS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 
