@@ -78,11 +78,11 @@ std::vector<with_parts<T, double>> columns(const HostMatrix<T>& a, index_t first
 }
 
 /// Returns a matrix of random signs.
-template <class Wide>
-std::vector<Wide> signs(index_t rows, index_t cols, std::uint64_t seed) {
-  std::vector<Wide> x(static_cast<std::size_t>(rows * cols));
+template <class T>
+HostMatrix<T> signs(index_t rows, index_t cols, std::uint64_t seed) {
+  HostMatrix<T> x(rows, cols);
   for (index_t j = 0; j < cols; ++j)
-    for (index_t i = 0; i < rows; ++i) x[static_cast<std::size_t>(i + j * rows)] = sign(seed, i, j);
+    for (index_t i = 0; i < rows; ++i) x(i, j) = static_cast<real_t<T>>(sign(seed, i, j));
   return x;
 }
 
@@ -93,7 +93,7 @@ std::vector<with_parts<T, double>> times_signs(const HostMatrix<T>& a, index_t r
                                                index_t vectors, std::uint64_t seed) {
   using Wide = with_parts<T, double>;
   std::vector<Wide> y(static_cast<std::size_t>(rows * vectors));
-  const std::vector<Wide> x = signs<Wide>(a.cols(), vectors, seed);
+  const HostMatrix<Wide> x = signs<Wide>(a.cols(), vectors, seed);
   constexpr index_t width = 256;
   std::vector<Wide> block;  // one for all: allocation costs more than the product
   for (index_t first = 0; first < a.cols() && rows > 0; first += width) {
@@ -156,13 +156,22 @@ QrSample<T>::QrSample(const HostMatrix<T>& factors, index_t vectors, std::uint64
 }
 
 template <class T>
-QrSample<T>::QrSample(Shape a, const HostMatrix<T>& r, index_t vectors, std::uint64_t seed)
-    : n_(a.cols), k_(std::min(a.rows, a.cols)), vectors_(vectors), columns_(r.cols()), whole_(false), seed_(seed) {
-  const Extent of_r = extent(r, false);
-  finite_ = of_r.finite;
-  scale_ = of_r.exponent();
-  set_block(a.rows, columns(r, 0, columns_, k_, false, Scaling(scale_)), seed);
+QrSample<T>::QrSample(Shape a, const HostMatrix<T>& first, index_t vectors, std::uint64_t seed, bool whole)
+    : n_(a.cols), k_(std::min(a.rows, a.cols)), vectors_(vectors), columns_(first.cols()), whole_(whole), seed_(seed) {
+  const Extent of_first = extent(first, false);
+  finite_ = of_first.finite;
+  scale_ = of_first.exponent();
+  set_block(a.rows, columns(first, 0, columns_, k_, false, Scaling(scale_)), seed);
 }
+
+template <class T>
+QrSample<T>::QrSample(Shape a, index_t vectors, std::uint64_t seed,
+                      const std::function<HostMatrix<T>(const HostMatrix<T>&)>& multiply_r)
+    : QrSample(a, multiply_r(signs<T>(a.cols, vectors, seed)), vectors, seed, true) {}
+
+template <class T>
+QrSample<T>::QrSample(Shape a, const HostMatrix<T>& r, index_t vectors, std::uint64_t seed)
+    : QrSample(a, r, vectors, seed, false) {}
 
 /// Sets the block from its first part, k rows without gaps, and random signs.
 template <class T>

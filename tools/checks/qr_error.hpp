@@ -3,6 +3,7 @@
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <functional>
 #include <vector>
 
 namespace tesela {
@@ -46,6 +47,10 @@ class QrSample {
   /// `vectors` of each kind: the squared backward error has a relative spread below sqrt(2 / vectors).
   QrSample(const HostMatrix<T>& factors, index_t vectors, std::uint64_t seed);
 
+  /// Reads no R, but calls multiply_r(X), which returns R X computed in T, for a matrix X of random signs.
+  QrSample(Shape a, index_t vectors, std::uint64_t seed,
+           const std::function<HostMatrix<T>(const HostMatrix<T>&)>& multiply_r);
+
   /// Uses only some columns J of an m x n matrix, if all would take minutes: the backward error is ||A_J - Q R_J||_F /
   /// ||A_J||_F, measured, and does not cover other columns. `r` is R_J with zeros below the diagonal; only its part
   /// above is used.
@@ -60,6 +65,7 @@ class QrSample {
 
  private:
   using Wide = with_parts<T, double>;
+  QrSample(Shape a, const HostMatrix<T>& first, index_t vectors, std::uint64_t seed, bool whole);
   void set_block(index_t rows, const std::vector<Wide>& first, std::uint64_t seed);
   index_t n_, k_, vectors_;
   index_t columns_;  // columns of the block's first part

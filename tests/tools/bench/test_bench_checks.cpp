@@ -1,10 +1,12 @@
 #include "tests/support/test.hpp"
+#include "tools/bench/givens/givens_rows.hpp"
 #include "tools/problems/dense/gemm.hpp"
 #include "tools/problems/least_squares/ols.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include "tools/problems/qr/tall_skinny_data.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
+#include <tesela/tiles/filled.hpp>
 
 using namespace tesela;
 
@@ -124,6 +126,94 @@ TEST_CASE("bands and Q by rotations are checked") {
     factors.multiply_q = {};
     CHECK(check_peer("chain, Q", problem, factors) <= 1);
   }
+}
+
+TEMPLATE_TEST_CASE("factors on the workers are checked where they are, and one wrong element is found", "", float,
+                   double, std::complex<double>) {
+  using T = TestType;
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  const auto [row, half_width, tile] = GENERATE(table<const char*, index_t, const char*>({{"chain", -1, "60x60"},
+                                                                                          {"chain", 2, "16x8"},
+                                                                                          {"band", 1, "16x8"},
+                                                                                          {"band", 3, "60x60"},
+                                                                                          {"tiles", -1, "16x8"}}));
+  CAPTURE(row, half_width, tile);
+  const bool band = row == std::string("band"), tiles = row == std::string("tiles");
+  const index_t n = 60;
+  cli::QrProblem<T> problem{{}, tile, {n, n}, 3, &runtime, !tiles, half_width};
+  problem.generate_uniform(true);
+  const auto method = band    ? bench::band_row<T>()
+                      : tiles ? find_method(cli::qr_table<T>(), "tiles")
+                              : find_method(cli::qr_table<T>(), "givens-chain");
+  const auto solver = method.solver(problem);
+  solver.prepare();
+  {
+    Graph g(runtime);
+    solver.run(&g);
+    g.wait();
+  }
+  cli::QrFactors<T> right = solver.result();
+  REQUIRE((right.r == nullptr && right.multiply_r && right.multiply_q));
+  CHECK(check_peer("all of R and Q", problem, right) <= 1);
+  HostMatrix<T> r(n, n), q(n, n);
+  right.read(0, r);
+  right.form_q(q, n);
+  CHECK(qr_error(problem.a, r, q).backward <= qr_bounds<T>(n, n).backward);
+  right.read = {};  // R stays where it is
+  right.form_q = {};
+  const auto fails = [&](const cli::QrFactors<T>& factors) {
+    const QrError error = cli::QrCheck<T>(problem, factors, std::nullopt).error();
+    const QrBounds most = qr_bounds<T>(n, n);
+    return !(error.finite && error.backward <= most.backward && error.orthogonality <= most.orthogonality);
+  };
+  CHECK(!fails(right));
+  const real_t<T> change = sizeof(real_t<T>) == 8 ? real_t<T>(1e-9) : real_t<T>(1e-2);
+  for (const auto& [i, j] : {std::pair<index_t, index_t>{0, 0}, {7, 40}, {59, 59}}) {
+    CAPTURE(i, j);
+    // An element of R or of Q is changed: row i of the product by change times row j of the factor.
+    cli::QrFactors<T> wrong = right;
+    wrong.multiply_r = [&, i = i, j = j](const HostMatrix<T>& c) {
+      HostMatrix<T> product = right.multiply_r(c);
+      for (index_t v = 0; v < c.cols(); ++v) product(i, v) += change * c(j, v);
+      return product;
+    };
+    CHECK(fails(wrong));
+    wrong = right;
+    wrong.multiply_q = [&, i = i, j = j](HostMatrix<T>& c, index_t columns) {
+      const HostMatrix<T> before = c.clone();
+      right.multiply_q(c, columns);
+      for (index_t v = 0; v < columns; ++v) c(i, v) += change * before(j, v);
+    };
+    CHECK(fails(wrong));
+  }
+  cli::QrFactors<T> nan = right;
+  nan.multiply_r = [&](const HostMatrix<T>& c) {
+    HostMatrix<T> product = right.multiply_r(c);
+    product(3, 0) = std::numeric_limits<real_t<T>>::quiet_NaN();
+    return product;
+  };
+  CHECK(fails(nan));
+}
+
+TEST_CASE("a product by tiles equals BLAS, and a changed element of a tile changes it") {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  const auto [m, n] = GENERATE(Shape{50, 50}, Shape{30, 41}, Shape{1, 5});
+  const TileShape tile = GENERATE(TileShape{64, 64}, TileShape{16, 8}, TileShape{50, 7});
+  const auto a = generate<double>({m, n}, {Pattern::uniform, 0, n, 3, m}),
+             c = generate<double>({n, 6}, {Pattern::uniform, 0, 6, 4, n});
+  const TileMatrix<double> A(runtime, m, n, tile);
+  A.copy_from(a.data(), a.ld());
+  const auto largest = [&](const HostMatrix<double>& b) {
+    HostMatrix<double> d = cli::product(runtime, A, c);
+    REQUIRE(d.shape() == Shape{b.rows(), c.cols()});
+    blas::gemm<double>(Op::none, Op::none, d.rows(), d.cols(), n, -1, b.data(), b.ld(), c.data(), c.ld(), 1, d.data(),
+                       d.ld());
+    return std::abs(
+        *std::max_element(d.data(), d.data() + d.size(), [](double x, double y) { return std::abs(x) < std::abs(y); }));
+  };
+  CHECK(largest(a) <= 1e-14);
+  A((m - 1) / tile.mb, (n - 1) / tile.nb).write()((m - 1) % tile.mb, (n - 1) % tile.nb) += 0.5;
+  CHECK(largest(a) > 0.01);
 }
 
 TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are found") {

@@ -82,6 +82,12 @@ TEST_CASE("bench givens-study writes a CSV for each table and names the rows tha
   // The source's figures, without a run: a matrix of 10^7 fits nowhere.
   REQUIRE(run({"--table", "6.2", "--n", "10000000"}).code == 0);
   CHECK(count(lines_of("givens-6.2.csv"), "of host memory, which has") == 1);
+  // Q and R of more than 2560 rows are not read.
+  const Outcome large = run({"--table", "6.5", "--n", "2600", "--peers", "chain,band", "--json", "-"});
+  REQUIRE(large.code == 0);
+  const auto checks = nlohmann::json::parse(large.out)["checks"];
+  REQUIRE(checks.size() == 2);
+  for (const auto& [name, error] : checks.items()) CHECK((error.get<double>() > 0 && error.get<double>() <= 1));
   CHECK(run({"--table", "6.8"}).code == 2);
   CHECK(run({"--table", "6.1,6.2", "--json", "-"}).code == 2);
   CHECK(run({"--table", "6.2", "--n", "40", "--mkl", folder / "no.so"}).code == 3);

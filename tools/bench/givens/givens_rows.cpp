@@ -8,6 +8,7 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/instantiate.hpp>
+#include <tesela/tiles/filled.hpp>
 
 #include <algorithm>
 
@@ -20,7 +21,7 @@ template <class T>
 Solver<QrFactors<T>> by_band(QrProblem<T>& p) {
   const index_t n = p.shape.cols, k = p.half_width, rows = 3 * k + 1;
   struct State {
-    HostMatrix<T> band, r;
+    HostMatrix<T> band, factors;  // in band storage
     RestoredMatrix<T> A;
     std::optional<TileMatrix<T>> Q;
   };
@@ -39,13 +40,26 @@ Solver<QrFactors<T>> by_band(QrProblem<T>& p) {
   const auto run = [&p, state, n, k](Graph* g) {
     givens_band_qr(*g, *state->A, n, k, k, {GivensMethod::chain}).form_q(*g, *state->Q);
   };
-  const auto result = [state, n, k] {
-    HostMatrix<T> band(state->band.rows(), n);
-    state->A->copy_to(band.data(), band.ld());
-    state->r = HostMatrix<T>::zeros(n, n);
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = std::max<index_t>(0, j - 2 * k); i <= j; ++i) state->r(i, j) = band(2 * k + i - j, j);
-    QrFactors<T> f{.r = &state->r};
+  const auto result = [&p, state, n, k] {
+    state->factors = HostMatrix<T>(state->band.rows(), n);
+    state->A->copy_to(state->factors.data(), state->factors.ld());
+    // Calls f(i, j, element) for the band of R in columns first … first + count - 1.
+    const auto for_each = [state, k](index_t first, index_t count, const auto& f) {
+      for (index_t j = first; j < first + count; ++j)
+        for (index_t i = std::max<index_t>(0, j - 2 * k); i <= j; ++i) f(i, j, state->factors(2 * k + i - j, j));
+    };
+    QrFactors<T> f;
+    f.read = [for_each](index_t first, HostMatrix<T>& to) {
+      std::fill_n(to.data(), to.size(), T(0));
+      for_each(first, to.cols(), [&](index_t i, index_t j, T element) { to(i, j - first) = element; });
+    };
+    f.multiply_r = [for_each, n](const HostMatrix<T>& c) {
+      auto product = HostMatrix<T>::zeros(n, c.cols());
+      for (index_t v = 0; v < c.cols(); ++v)
+        for_each(0, n, [&](index_t i, index_t j, T element) { product(i, v) += times(element, c(j, v)); });
+      return product;
+    };
+    f.multiply_q = [&p, state](HostMatrix<T>& c, index_t) { c = cli::product(*p.runtime, *state->Q, c); };
     f.form_q = [state](HostMatrix<T>& q, index_t) { state->Q->copy_to(q.data(), q.ld()); };
     return f;
   };
@@ -194,8 +208,8 @@ std::vector<Timing> time_transfers(const QrProblem<T>& p, TileShape of_a, index_
   Runtime& runtime = *p.runtime;
   const auto [m, n] = p.shape;
   const index_t q_rows = p.q_wanted ? m : 0;
-  HostMatrix<T> a(m, n), q(q_rows, m);
-  std::copy_n(p.a.data(), p.a.size(), a.data());
+  HostMatrix<T> a(m, n), q = generate<T>({q_rows, m}, {});  // all cores touch the pages
+  copy_elements(p.a, a);
   const TileMatrix<T> W(runtime, m, n, of_a, "W"), Q(runtime, q_rows, m, {rows_of_q, m}, "Q");
   std::vector<Timing> timings{{"in", {}, 0}, {"out", {}, 0}};
   for (int r = 0; r < repeat; ++r) {
@@ -213,30 +227,15 @@ std::vector<Timing> time_transfers(const QrProblem<T>& p, TileShape of_a, index_
   return timings;
 }
 
-template <class T>
-Peer with_transfers(const Peer& peer, const QrProblem<T>& p, TileShape of_a, index_t rows_of_q) {
-  double transfers = 0;
-  for (const Timing& t : time_transfers(p, of_a, rows_of_q, 1)) transfers += t.median();
-  Peer all = peer;
-  all.run = [run = peer.run, transfers] { return run() + transfers; };
-  all.verify = [verify = peer.verify, seconds = peer.verified_seconds, transfers] {
-    const double error = verify();
-    *seconds += transfers;
-    return error;
-  };
-  return all;
-}
-
 #define TESELA_INSTANTIATE(T)            \
   template QrRow<T> band_row<T>();       \
   template QrRow<T> sequential_row<T>(); \
   template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)                                                 \
-  template QrRow<T> rotation_row(const GivensOptions&);                       \
-  template QrRow<T> threads_row(const std::string&, int, const std::string&); \
-  template Peer with_transfers(const Peer&, const QrProblem<T>&, TileShape, index_t);
+#define TESELA_INSTANTIATE(T)                           \
+  template QrRow<T> rotation_row(const GivensOptions&); \
+  template QrRow<T> threads_row(const std::string&, int, const std::string&);
 TESELA_FOR_REALS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 

@@ -30,8 +30,4 @@ QrRow<T> threads_row(const std::string& name, int threads, const std::string& mk
 template <class T>
 std::vector<Timing> time_transfers(const cli::QrProblem<T>& problem, TileShape of_a, index_t rows_of_q, int repeat);
 
-/// Returns the peer with the time of one transfer of A, R and Q added to each run.
-template <class T>
-Peer with_transfers(const Peer& peer, const cli::QrProblem<T>& problem, TileShape of_a, index_t rows_of_q);
-
 }  // namespace tesela::bench

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace tesela::bench {
@@ -72,6 +73,17 @@ std::string column_of(const Table& table, const std::string& peer, bool gpu) {
   return {};
 }
 
+/// Returns the peer with these seconds added to each run.
+Peer with_transfers(Peer peer, double transfers) {
+  peer.run = [run = peer.run, transfers] { return run() + transfers; };
+  peer.verify = [verify = peer.verify, seconds = peer.verified_seconds, transfers] {
+    const double error = verify();
+    *seconds += transfers;
+    return error;
+  };
+  return peer;
+}
+
 /// Runs the rows of one table.
 template <class T>
 class TableRun {
@@ -93,9 +105,9 @@ class TableRun {
     for (const Timing& t : timings)
       if (!t.seconds.empty()) last_[t.peer] = {n, t.median()};
     const auto elements = 2 * static_cast<double>(n) * static_cast<double>(n);
-    const std::size_t before = report_.rows().size();
-    report_.add(where, timings, 0, [&](double seconds) { return elements / seconds * 1e-6; });
-    for (std::size_t i = before; i < report_.rows().size(); ++i) compare(report_.rows()[i], n, gpu);
+    report_.add(
+        where, timings, 0, [&](double seconds) { return elements / seconds * 1e-6; },
+        [&](Row& row) { compare(row, n, gpu); });
   }
 
  private:
@@ -130,12 +142,18 @@ class TableRun {
         {}, fmt::format("{}x{}", tile_.mb, tile_.nb), {n, n}, o_.common.seed, &runtime_, true, table_.half_width});
     problem_->generate_uniform(runtime_.gpus() > 0);
     std::vector<Peer> all;
+    std::optional<double> transfers;  // of A, R and Q
     const auto add = [&](const QrRow<T>& row) { all.push_back(limited(make_peer(row.name, row, *problem_), n)); };
     const auto ours = [&](QrRow<T> row, const char* name) {
       row.name = name;
       add(row);
-      if (runtime_.gpus() > 0) all.back() = with_transfers(all.back(), *problem_, {n, tile_.nb}, tile_.mb);
       if (too_few_gpus_) all.back().absent = fmt::format("needs {} GPUs", table_.gpus);
+      if (runtime_.gpus() == 0 || !all.back().absent.empty()) return;
+      if (!transfers) {  // the same for all rows
+        transfers = 0;
+        for (const Timing& t : time_transfers(*problem_, {n, tile_.nb}, tile_.mb, 1)) *transfers += t.median();
+      }
+      all.back() = with_transfers(all.back(), *transfers);
     };
     if (o_.wants("chain")) ours(rotation_row<T>({.method = GivensMethod::chain, .window = 32, .block = 128}), "chain");
     if (o_.wants("band") && table_.half_width >= 0) ours(band_row<T>(), "chain, band");

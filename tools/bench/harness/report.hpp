@@ -42,15 +42,18 @@ class Report {
   /// `runtime` is null for a benchmark that calls the device itself.
   Report(const char* benchmark, const Options& options, const Runtime* runtime);
 
-  /// Adds a case's peers; the first is the reference of the ratios. The plot shows rate(seconds).
+  /// Adds a case's peers; the first is the reference of the ratios. The plot shows rate(seconds). complete(row) may set
+  /// a source's figures, which NAME.csv.part then has as well.
   template <class Rate>
-  void add(const Case& what, const std::vector<Timing>& timings, double ceiling, Rate rate) {
+  void add(const Case& what, const std::vector<Timing>& timings, double ceiling, Rate rate,
+           const std::function<void(Row&)>& complete = {}) {
     const double first = timings.empty() ? 0 : timings.front().median();
     for (const Timing& t : timings) {
       Row row{what, t};
       row.ceiling = ceiling;
       row.ratio = first > 0 ? t.median() / first : 0;
       if (!t.seconds.empty()) row.rate = rate(t.median()), row.rate_low = rate(t.max()), row.rate_high = rate(t.min());
+      if (complete) complete(row);
       append(row);
     }
   }

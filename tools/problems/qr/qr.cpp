@@ -4,6 +4,7 @@
 #include "tools/checks/qr_parts_error.hpp"
 #include "tools/peers/cusolver_qr.hpp"
 #include "tools/peers/device.hpp"
+#include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
@@ -19,8 +20,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <utility>
 
 namespace tesela::cli {
@@ -28,12 +27,7 @@ namespace tesela::cli {
 template <class T>
 void QrProblem<T>::generate_uniform(bool on_workers) {
   resident = on_workers;
-  if (half_width >= 0)
-    a = filled<T>(shape, [&, element = generator()](index_t i, index_t j) {
-      return std::abs(i - j) > half_width ? T(0) : element(i, j);
-    });
-  else if (!resident || !sampled())
-    a = generate<T>(shape, generator());
+  if (half_width >= 0 || !resident || !sampled()) a = generate<T>(shape, generator());
   if (resident) return;
   work = HostMatrix<T>(shape.rows, shape.cols);
   pinned.emplace(*runtime, work.data(), static_cast<std::size_t>(work.size()) * sizeof(T));
@@ -51,7 +45,7 @@ template <class T>
 void QrProblem<T>::restore() {
   bench::RestoredMatrix<T>::release(work.data());
   if (is_simulated()) return;
-  std::copy_n(a.data(), a.size(), work.data());
+  copy_elements(a, work);
   static_cast<void>(scale_in_memory(MatrixView<T>(work), -exponent));
 }
 
@@ -59,10 +53,7 @@ template <class T>
 void QrProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles) {
   if (resident) {
     matrix.on_devices(
-        *runtime, shape, tiles,
-        [&](Graph& g, const TileMatrix<T>& original) {
-          half_width >= 0 ? original.copy_from(a.data(), a.ld()) : fill(g, original, generator());
-        },
+        *runtime, shape, tiles, [&](Graph& g, const TileMatrix<T>& original) { fill(g, original, generator()); },
         [&](index_t, index_t j) { return q_wanted ? on_gpu_number(static_cast<std::size_t>(j)) : Priority{}; });
     return;
   }
@@ -118,10 +109,18 @@ Solver<QrFactors<T>> by_graph(QrProblem<T>& p, TileShape tile, const Factor& fac
   };
   const auto result = [&p, state, tile, at_home, describe] {
     QrFactors<T> f;
-    if (p.resident)
+    if (p.resident) {
       f.read = [state](index_t first, HostMatrix<T>& to) { copy_r(*state->A, first, to); };
-    else
+      f.multiply_r = [&p, state](const HostMatrix<T>& c) {
+        const TileMatrix<T> R(*p.runtime, p.order(), p.shape.cols, state->A->tile_shape(), "R");
+        Graph g(*p.runtime);
+        state->factors->extract_r(g, R);
+        g.wait();
+        return product(*p.runtime, R, c);
+      };
+    } else {
       f.r = &p.work;
+    }
     f.multiply_q = [state, at_home](HostMatrix<T>& c, index_t columns) {
       at_home(c, columns, [&](Graph& g, const auto& C) { state->factors->apply(g, Side::left, Op::none, C); });
     };
@@ -162,6 +161,21 @@ Solver<QrFactors<T>> by_tiles(QrProblem<T>& p) {
 }  // namespace
 
 template <class T>
+HostMatrix<T> product(Runtime& runtime, const TileMatrix<T>& M, const HostMatrix<T>& c) {
+  const auto [mb, nb] = M.tile_shape();
+  HostMatrix<T> result(M.m(), c.cols());
+  const auto C = TileMatrix<T>::map(runtime, c.data(), c.rows(), c.cols(), c.ld(),
+                                    {nb, std::max<index_t>(c.cols(), 1)}),
+             P = TileMatrix<T>::map(runtime, result.data(), result.rows(), result.cols(), result.ld(),
+                                    {mb, std::max<index_t>(c.cols(), 1)});
+  Graph g(runtime);
+  gemm(g, Op::none, Op::none, T(1), M, C, T(0), P, {.kernel = GemmKernel::cublas});
+  g.wait();
+  P.bring_home();
+  return result;
+}
+
+template <class T>
 Solver<QrFactors<T>> by_rotations(QrProblem<T>& p, const GivensOptions& given) {
   GivensOptions options = given;
   const TileShape tile{std::max<index_t>(p.shape.rows, 1), qr_tile({}, p.tile, *p.runtime, p.shape, is_complex<T>).nb};
@@ -184,20 +198,14 @@ Solver<QrFactors<T>> by_rotations(QrProblem<T>& p, const GivensOptions& given) {
     return givens_qr(g, A, options, nullptr, &*Q);
   };
   Solver<QrFactors<T>> solver = by_graph(p, tile, factor, describe);
-  solver.result = [factors = solver.result, Q] {
+  solver.result = [&p, factors = solver.result, Q] {
     QrFactors<T> f = factors();
     f.form_q = [Q](HostMatrix<T>& q, index_t) {
       HostMatrix<T> whole(Q->m(), Q->n());
       Q->copy_to(whole.data(), whole.ld());
       std::copy_n(whole.data(), q.size(), q.data());
     };
-    f.multiply_q = [form = f.form_q, m = Q->m()](HostMatrix<T>& c, index_t columns) {
-      HostMatrix<T> q(m, m);
-      form(q, m);
-      const HostMatrix<T> right = c.clone();
-      blas::gemm<T>(Op::none, Op::none, m, columns, m, T(1), q.data(), q.ld(), right.data(), right.ld(), T(0), c.data(),
-                    c.ld());
-    };
+    f.multiply_q = [&p, Q](HostMatrix<T>& c, index_t) { c = product(*p.runtime, *Q, c); };
     return f;
   };
   return solver;
@@ -280,10 +288,7 @@ Solver<QrFactors<T>> by_lapack(QrProblem<T>& p) {
 template <class T>
 Solver<QrFactors<T>> by_cusolver(QrProblem<T>& p) {
   const auto device = std::make_shared<CusolverQr<T>>(p.shape.rows, p.shape.cols);
-  const auto generate_there = [&p, device] {
-    p.half_width >= 0 ? device->upload(p.a.data())
-                      : bench::generate(device->a(), p.shape.rows, p.shape.cols, p.generator());
-  };
+  const auto generate_there = [&p, device] { bench::generate(device->a(), p.shape.rows, p.shape.cols, p.generator()); };
   const auto prepare = [&p, generate_there] { p.resident ? generate_there() : p.restore(); };
   const auto run = [&p, device](Graph*) {
     if (!p.resident) device->upload(p.work.data());
@@ -341,9 +346,10 @@ std::optional<index_t> checked_columns(Shape a) {
   return work <= quick ? std::optional(k) : std::nullopt;
 }
 
-#define TESELA_INSTANTIATE(T)                                          \
-  template struct QrProblem<T>;                                        \
-  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table(); \
+#define TESELA_INSTANTIATE(T)                                                           \
+  template struct QrProblem<T>;                                                         \
+  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table();                  \
+  template HostMatrix<T> product(Runtime&, const TileMatrix<T>&, const HostMatrix<T>&); \
   template Solver<QrFactors<T>> by_rotations(QrProblem<T>&, const GivensOptions&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 

@@ -46,8 +46,9 @@ struct QrProblem {
   bool sampled() const { return shape.rows * shape.cols > checked_whole && shape.cols > sampled_columns; }
   /// Generates a uniform A for a benchmark, in page-locked memory or where the workers keep its tiles.
   void generate_uniform(bool on_workers);
-  /// Uniform elements, also outside the band.
-  Generator<T> generator() const { return {Pattern::uniform, T(0), shape.cols, seed, shape.rows}; }
+  Generator<T> generator() const {
+    return {half_width < 0 ? Pattern::uniform : Pattern::band, T(0), shape.cols, seed, shape.rows, half_width};
+  }
   /// Multiplies R by 2^exponent, in `r`.
   void unscale(QrFactors<T>& factors);
   /// Copies A into `work`, and divides it by 2^exponent.
@@ -64,6 +65,8 @@ struct QrFactors {
   HostMatrix<T>* r = nullptr;  ///< R is its upper trapezoid; null if the factors stay on the workers
   /// Copies columns of the factors from `first` on; set if r is null.
   std::function<void(index_t first, HostMatrix<T>& block)> read = {};
+  /// Returns R C; set if r is null and R need not be read for its product with random vectors.
+  std::function<HostMatrix<T>(const HostMatrix<T>& c)> multiply_r = {};
   /// C <- Q C for a C with `columns` columns on all ranks together.
   std::function<void(HostMatrix<T>& c, index_t columns)> multiply_q = {};
   /// Writes Q's first columns; not set: multiply_q forms them from the identity.
@@ -77,6 +80,10 @@ struct QrFactors {
 /// The table of methods: tiles, rotations, orthogonalizations, LAPACK and cuSOLVER.
 template <class T>
 std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table();
+
+/// Returns M C, which the workers compute where they keep M's tiles.
+template <class T>
+HostMatrix<T> product(Runtime& runtime, const TileMatrix<T>& M, const HostMatrix<T>& c);
 
 /// Runs the rotations of these options. If Q is wanted, the graph multiplies the identity, in tiles of the rows that
 /// --tile gives, by the rotations.

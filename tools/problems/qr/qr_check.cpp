@@ -25,6 +25,12 @@ QrCheck<T>::QrCheck(const QrProblem<T>& p, const QrFactors<T>& f, std::optional<
     sample_columns(p, f);
     return;
   }
+  if (!columns && f.multiply_r) {
+    sample_.emplace(p.shape, vectors, p.seed, f.multiply_r);
+    q_ = sample_->block().clone();
+    f.multiply_q(q_, q_.cols());
+    return;
+  }
   if (r_ == nullptr) {
     read_ = HostMatrix<T>(p.shape.rows, p.shape.cols);
     f.read(0, read_);
