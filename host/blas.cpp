@@ -1,7 +1,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/by_type.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 

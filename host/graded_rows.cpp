@@ -1,7 +1,6 @@
 #include <tesela/host/graded_qr.hpp>
 #include <tesela/host/graded_rows.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

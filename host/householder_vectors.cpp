@@ -12,7 +12,6 @@ TESELA_LAPACK(d, double)
   void t##unhr_col_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, int*);
 TESELA_LAPACK(c, std::complex<float>)
 TESELA_LAPACK(z, std::complex<double>)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {

@@ -1,6 +1,5 @@
 #include <tesela/host/all_finite.hpp>
 #include <tesela/host/range_exponent.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 

@@ -4,7 +4,6 @@
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
 #include <tesela/host/row_space.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <limits>

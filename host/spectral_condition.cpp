@@ -3,7 +3,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -135,3 +135,9 @@ template <class T, class Real>
 using with_parts = std::conditional_t<is_complex<T>, std::complex<Real>, Real>;
 
 }  // namespace tesela
+
+// Expands a source's macro INSTANTIATE(T), which instantiates its templates, for the real numbers, the complex ones, or
+// both.
+#define TESELA_FOR_REALS(INSTANTIATE) INSTANTIATE(float) INSTANTIATE(double)
+#define TESELA_FOR_COMPLEX(INSTANTIATE) INSTANTIATE(std::complex<float>) INSTANTIATE(std::complex<double>)
+#define TESELA_FOR_NUMBERS(INSTANTIATE) TESELA_FOR_REALS(INSTANTIATE) TESELA_FOR_COMPLEX(INSTANTIATE)

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/dense/band_solve.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/lapack/lapack_band.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>

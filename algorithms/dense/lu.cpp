@@ -7,7 +7,6 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/lu_lists.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/dense/range_scaling.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

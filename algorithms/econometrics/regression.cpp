@@ -1,5 +1,4 @@
 #include <tesela/algorithms/econometrics/regression.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <cmath>

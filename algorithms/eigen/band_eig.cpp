@@ -5,7 +5,6 @@
 #include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

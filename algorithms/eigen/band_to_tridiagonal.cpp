@@ -1,7 +1,6 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/small_eig.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>

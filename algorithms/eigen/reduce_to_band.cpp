@@ -7,7 +7,6 @@
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 

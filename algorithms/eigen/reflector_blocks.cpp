@@ -2,7 +2,6 @@
 #include <tesela/algorithms/eigen/reflector_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/sy2sb.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 

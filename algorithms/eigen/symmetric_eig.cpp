@@ -14,7 +14,6 @@
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>

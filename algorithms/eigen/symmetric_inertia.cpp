@@ -3,7 +3,6 @@
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>

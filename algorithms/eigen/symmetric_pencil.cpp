@@ -5,7 +5,6 @@
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <cmath>

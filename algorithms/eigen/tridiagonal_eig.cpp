@@ -1,7 +1,6 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/normal_residual.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

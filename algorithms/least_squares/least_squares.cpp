@@ -6,7 +6,6 @@
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/range_exponent.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>
 
@@ -326,7 +325,6 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   template LeastSquares<T> ols(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);             \
   template void scale_back(LeastSquares<T>&, int, int);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
 template LeastSquares<float> ols(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);
 template LeastSquares<double> ols(Graph&, const MatrixRows<double>&, const HostMatrix<double>&, const OlsOptions&);
 

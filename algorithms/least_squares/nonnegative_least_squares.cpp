@@ -4,7 +4,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/row_space.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 

@@ -5,7 +5,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 

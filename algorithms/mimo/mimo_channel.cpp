@@ -254,7 +254,6 @@ double noise_variance(double ebn0_db, const std::vector<Constellation>& alphabet
                                                    const std::vector<Constellation>&, const HostMatrix<int>&, double, \
                                                    std::uint64_t);                                                    \
   template HostMatrix<std::complex<T>> turned_back(const HostMatrix<std::complex<T>>&, index_t);
-TESELA_CHANNELS(float)
-TESELA_CHANNELS(double)
+TESELA_FOR_REALS(TESELA_CHANNELS)
 
 }  // namespace tesela

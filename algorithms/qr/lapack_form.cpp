@@ -3,7 +3,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/householder_vectors.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -8,7 +8,6 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/range_exponent.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/qr/rq.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

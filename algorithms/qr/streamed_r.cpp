@@ -1,7 +1,6 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>

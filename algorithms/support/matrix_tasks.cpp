@@ -1,7 +1,6 @@
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/codelets/eigen/chase_bidiagonal.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 

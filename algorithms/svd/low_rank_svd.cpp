@@ -9,7 +9,6 @@
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

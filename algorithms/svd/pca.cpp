@@ -3,7 +3,6 @@
 #include <tesela/algorithms/svd/pca.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/parallel_for.hpp>

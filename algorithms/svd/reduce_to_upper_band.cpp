@@ -2,7 +2,6 @@
 #include <tesela/algorithms/svd/reduce_to_upper_band.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/svd/ge2tb.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/svd/streamed_svd.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/power_of_two.hpp>

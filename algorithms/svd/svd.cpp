@@ -10,7 +10,6 @@
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -109,8 +109,6 @@ HermitianToeplitzEig<T> hermitian_toeplitz_eig(Graph& g, std::span<const T> t, c
 #define TESELA_INSTANTIATE(T)                                                                                        \
   template HermitianToeplitzEig<T> hermitian_toeplitz_eig(Runtime&, std::span<const T>, const SymmetricEigOptions&); \
   template HermitianToeplitzEig<T> hermitian_toeplitz_eig(Graph&, std::span<const T>, const SymmetricEigOptions&);
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_COMPLEX(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -54,8 +54,6 @@ void durbin(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const T
                          const TileMatrix<double>&);                                             \
   template void durbin(Graph&, const Toeplitz<T>&, const TileMatrix<T>&, const TileMatrix<T>&,   \
                        const TileMatrix<double>&);
-TESELA_LEVINSON(float)
-TESELA_LEVINSON(double)
-#undef TESELA_LEVINSON
+TESELA_FOR_REALS(TESELA_LEVINSON)
 
 }  // namespace tesela

@@ -344,7 +344,6 @@ std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A,
                                                    const CountOptions&);                                         \
   template std::vector<SpectrumInterval> detail::slice_between(                                                  \
       Graph&, const SineToeplitz<T>&, index_t, const detail::CountedRange&, index_t*, const CountOptions&);
-TESELA_TOEPLITZ_INERTIA(float)
-TESELA_TOEPLITZ_INERTIA(double)
+TESELA_FOR_REALS(TESELA_TOEPLITZ_INERTIA)
 
 }  // namespace tesela

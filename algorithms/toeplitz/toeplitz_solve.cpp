@@ -366,10 +366,6 @@ template ToeplitzSolution toeplitz_solve(Graph&, const Toeplitz<double>&, double
 #define TESELA_TOEPLITZ_SOLVE(T)                                                             \
   template ToeplitzSolution toeplitz_solve(Runtime&, const HostMatrix<T>&, T, MatrixView<T>, \
                                            const ToeplitzSolveOptions&);
-TESELA_TOEPLITZ_SOLVE(float)
-TESELA_TOEPLITZ_SOLVE(double)
-TESELA_TOEPLITZ_SOLVE(std::complex<float>)
-TESELA_TOEPLITZ_SOLVE(std::complex<double>)
-#undef TESELA_TOEPLITZ_SOLVE
+TESELA_FOR_NUMBERS(TESELA_TOEPLITZ_SOLVE)
 
 }  // namespace tesela

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/codelets/tridiagonal/elimination.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 

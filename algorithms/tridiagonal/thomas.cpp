@@ -1,7 +1,6 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/elimination.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <limits>

@@ -6,7 +6,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <array>

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>

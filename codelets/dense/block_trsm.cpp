@@ -28,10 +28,6 @@ void BlockTrsm<T>::cpu(const Args& args, In<T> r, In<T>, InOut<T> x, Scratch<T>)
 #define TESELA_INSTANTIATE(T)      \
   template struct InvertBlocks<T>; \
   template struct BlockTrsm<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

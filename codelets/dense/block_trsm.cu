@@ -126,10 +126,6 @@ void BlockTrsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T> v
 #define TESELA_INSTANTIATE(T)                                     \
   template decltype(InvertBlocks<T>::cuda) InvertBlocks<T>::cuda; \
   template decltype(BlockTrsm<T>::cuda) BlockTrsm<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -63,10 +63,6 @@ void CholeskyNextDiagonal<T>::cpu(const Args& args, In<T> r, In<T>, In<T> a, In<
   template struct RowGram<T>;   \
   template struct RowUpdate<T>; \
   template struct CholeskyNextDiagonal<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -69,10 +69,6 @@ void CholeskyNextDiagonal<T>::cuda(CudaContext& context, const Args& args, In<T>
   template decltype(RowUpdate<T>::cuda) RowUpdate<T>::cuda; \
   template decltype(RowGram<T>::cuda) RowGram<T>::cuda;     \
   template decltype(CholeskyNextDiagonal<T>::cuda) CholeskyNextDiagonal<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -42,11 +42,7 @@ void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, 
 #define TESELA_INSTANTIATE(T)                                   \
   template decltype(Gemm<T, InOut>::cuda) Gemm<T, InOut>::cuda; \
   template decltype(Gemm<T, Out>::cuda) Gemm<T, Out>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels
 

@@ -163,10 +163,6 @@ void LuSubstitute<T>::cpu(const Args& args, In<T> a, InOut<T> x) {
   template struct LuUpdate<T>; \
   template struct Laswp<T>;    \
   template struct LuSubstitute<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -327,10 +327,6 @@ void LuSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOu
   template decltype(LuUpdate<T>::cuda) LuUpdate<T>::cuda; \
   template decltype(Laswp<T>::cuda) Laswp<T>::cuda;       \
   template decltype(LuSubstitute<T>::cuda) LuSubstitute<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -1,6 +1,7 @@
 #include <tesela/codelets/dense/internal/int8_moduli.hpp>
 #include <tesela/codelets/dense/internal/int8_steps.hpp>
 #include <tesela/codelets/dense/internal/int8_workspace.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <cuda_runtime.h>
 
@@ -263,8 +264,6 @@ int make_planes(CUstream_st* stream, std::span<const OperandPart<T>> parts, int 
   template index_t squares_size(std::span<const OperandPart<T>>, int);                                            \
   template int scale_lines(CUstream_st*, std::span<const OperandPart<T>>, int, double, int, int*, double*, int*); \
   template int make_planes(CUstream_st*, std::span<const OperandPart<T>>, int, int, const Planes&, double*, int*);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels::int8

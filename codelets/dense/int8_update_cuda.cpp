@@ -83,9 +83,7 @@ void ResidueUpdate<T>::cuda(CudaContext& context, const Args& args, In<std::uint
 #define TESELA_INSTANTIATE(T)                                 \
   template decltype(ToResidues<T>::cuda) ToResidues<T>::cuda; \
   template decltype(ResidueUpdate<T>::cuda) ResidueUpdate<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 #endif
 

@@ -18,9 +18,7 @@ void LuUpdateList<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T
 #define TESELA_INSTANTIATE(T)                               \
   template decltype(LaswpList<T>::cuda) LaswpList<T>::cuda; \
   template decltype(LuUpdateList<T>::cuda) LuUpdateList<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels
 

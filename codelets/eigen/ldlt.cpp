@@ -98,10 +98,6 @@ void LdltPanel<T>::cpu(const Args&, In<T> diagonal, InOut<T> a, Out<T> w, InOut<
   template struct ShiftedPair<T>; \
   template struct Ldlt<T>;        \
   template struct LdltPanel<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

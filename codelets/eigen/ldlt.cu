@@ -102,8 +102,6 @@ void LdltPanel<T>::cuda(CudaContext& context, const Args&, In<T> diagonal, InOut
   template decltype(ShiftedPair<T>::cuda) ShiftedPair<T>::cuda; \
   template decltype(Ldlt<T>::cuda) Ldlt<T>::cuda;               \
   template decltype(LdltPanel<T>::cuda) LdltPanel<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -142,10 +142,6 @@ void Larfb<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> wo
   template struct Sy2sbUpdate<T>;    \
   template struct JoinReflectors<T>; \
   template struct Larfb<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

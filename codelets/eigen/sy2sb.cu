@@ -210,10 +210,6 @@ void Larfb<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, In
   template decltype(Sy2sbUpdate<T>::cuda) Sy2sbUpdate<T>::cuda;       \
   template decltype(JoinReflectors<T>::cuda) JoinReflectors<T>::cuda; \
   template decltype(Larfb<T>::cuda) Larfb<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -71,11 +71,7 @@ void PhaseRows<T>::cpu(const Args& args, In<T> d, In<real_t<T>> y, Out<T> x) {
   template struct SymmetricScan<T>; \
   template struct CopyBand<T>;      \
   template struct TurnColumns<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template struct PhaseRows<std::complex<float>>;
 template struct PhaseRows<std::complex<double>>;
 

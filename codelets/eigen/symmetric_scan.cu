@@ -134,11 +134,7 @@ void PhaseRows<T>::cuda(CudaContext& context, const Args& args, In<T> d, In<real
   template decltype(SymmetricScan<T>::cuda) SymmetricScan<T>::cuda; \
   template decltype(CopyBand<T>::cuda) CopyBand<T>::cuda;           \
   template decltype(TurnColumns<T>::cuda) TurnColumns<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template decltype(PhaseRows<std::complex<float>>::cuda) PhaseRows<std::complex<float>>::cuda;
 template decltype(PhaseRows<std::complex<double>>::cuda) PhaseRows<std::complex<double>>::cuda;
 

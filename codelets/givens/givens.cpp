@@ -204,10 +204,6 @@ void GivensBand<T>::cpu(const Args& args, InOut<T> ab, Out<index_t> info) {
   template struct GivensApply<T>;      \
   template struct GivensSweep<T>;      \
   template struct GivensBand<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -52,10 +52,6 @@ void GivensListApply<T>::cpu(const Args& args, In<T> v, In<std::int32_t> in, InO
 #define TESELA_INSTANTIATE(T)         \
   template struct GivensListPanel<T>; \
   template struct GivensListApply<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

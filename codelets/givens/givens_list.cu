@@ -83,10 +83,6 @@ void GivensListApply<T>::cuda(CudaContext& context, const Args& args, In<T> v, I
 #define TESELA_INSTANTIATE(T)                                           \
   template decltype(GivensListPanel<T>::cuda) GivensListPanel<T>::cuda; \
   template decltype(GivensListApply<T>::cuda) GivensListApply<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

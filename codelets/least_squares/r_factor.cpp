@@ -41,10 +41,6 @@ void ColumnNorms<T>::cpu(const Args& args, In<T> b, Out<real_t<T>> norms) {
   template struct GatherUpper<T>;   \
   template struct UnitCondition<T>; \
   template struct ColumnNorms<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

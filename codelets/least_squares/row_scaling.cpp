@@ -27,11 +27,7 @@ void ScaleRows<T>::cpu(const Args&, In<real_t<T>> d, InOut<T> a) {
 #define TESELA_INSTANTIATE(T)  \
   template struct RowSizes<T>; \
   template struct ScaleRows<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 template <class T>
 void WeightRoots<T>::cpu(const Args&, In<T> w, Out<T> d, Out<double> ranges) {

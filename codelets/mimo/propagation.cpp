@@ -392,8 +392,6 @@ void propagate_bits(const typename SoftDetector<T>::Args& args, const Block<cons
   template void propagate_bits(const SoftDetector<T>::Args&, const Block<const std::complex<T>>&,               \
                                const Block<const std::complex<T>>&, ChannelView<T>, const std::vector<int>&,    \
                                const Block<T>&, const Block<double>&);
-TESELA_PROPAGATE(float)
-TESELA_PROPAGATE(double)
-#undef TESELA_PROPAGATE
+TESELA_FOR_REALS(TESELA_PROPAGATE)
 
 }  // namespace tesela::kernels::mimo

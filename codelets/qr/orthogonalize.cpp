@@ -62,9 +62,7 @@ void OrthogonalizePanel<T>::cpu(const Args& args, InOut<T> a, Out<T> r, InOut<in
   index_t GramCholesky<T>::work_size(index_t) {         \
     return 1;                                           \
   }
-TESELA_WORK_SIZES(std::complex<float>)
-TESELA_WORK_SIZES(std::complex<double>)
-#undef TESELA_WORK_SIZES
+TESELA_FOR_COMPLEX(TESELA_WORK_SIZES)
 #else
 template <class T>
 index_t OrthogonalizePanel<T>::work_size(index_t n) {
@@ -92,10 +90,6 @@ void SolveRight<T>::cpu(const Args&, In<T> r, InOut<T> x) {
   template struct OrthogonalizePanel<T>; \
   template struct GramCholesky<T>;       \
   template struct SolveRight<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

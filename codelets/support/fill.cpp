@@ -18,10 +18,6 @@ void Scal<T>::cpu(const Args& args, InOut<T> a) {
 #define TESELA_INSTANTIATE(T) \
   template struct Fill<T>;    \
   template struct Scal<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -53,10 +53,6 @@ void Scal<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
 #define TESELA_INSTANTIATE(T)                     \
   template decltype(Fill<T>::cuda) Fill<T>::cuda; \
   template decltype(Scal<T>::cuda) Scal<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -38,10 +38,6 @@ void Laset<T>::cpu(const Args& args, Out<T> a) {
 #define TESELA_INSTANTIATE(T) \
   template struct Lacpy<T>;   \
   template struct Laset<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

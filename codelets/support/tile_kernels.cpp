@@ -23,11 +23,7 @@ void CopyBlock<T, B>::cpu(const Args& args, In<T> a, B<T> b) {
 #define TESELA_INSTANTIATE(T)   \
   template struct CopyBlock<T>; \
   template struct CopyBlock<T, Out>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 template <class T>
 void LargestElement<T>::cpu(const Args& args, In<T> a, Out<double> found) {

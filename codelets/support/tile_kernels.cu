@@ -35,11 +35,7 @@ void ScalePowerOfTwo<T>::cuda(CudaContext& context, const Args& args, InOut<T> a
 #define TESELA_INSTANTIATE(T)                                 \
   template decltype(MirrorTile<T>::cuda) MirrorTile<T>::cuda; \
   template decltype(ScalePowerOfTwo<T>::cuda) ScalePowerOfTwo<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 template <class T>
 void Transpose<T>::cuda(CudaContext& context, const Args&, In<T> a, Out<T> b) {

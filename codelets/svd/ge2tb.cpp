@@ -113,10 +113,6 @@ void Ge2tbUpdate<T>::cpu(const Args& args, In<T> g, In<T> v, InOut<T> h, InOut<T
   template struct Ge2tbProduct<T>;    \
   template struct Ge2tbJoin<T>;       \
   template struct Ge2tbUpdate<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -118,10 +118,6 @@ void Ge2tbUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> g, In<T>
   template decltype(Ge2tbProduct<T>::cuda) Ge2tbProduct<T>::cuda;       \
   template decltype(Ge2tbJoin<T>::cuda) Ge2tbJoin<T>::cuda;             \
   template decltype(Ge2tbUpdate<T>::cuda) Ge2tbUpdate<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -127,6 +127,5 @@ void GeneralToeplitz<S>::multiply(double alpha, const S* x, double beta, S* y) {
   template class GeneralToeplitz<S>;
 TESELA_GENERAL_TOEPLITZ(double)
 TESELA_GENERAL_TOEPLITZ(std::complex<double>)
-#undef TESELA_GENERAL_TOEPLITZ
 
 }  // namespace tesela::kernels

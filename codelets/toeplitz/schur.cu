@@ -307,8 +307,6 @@ void SchurInverse<T>::cuda(CudaContext& context, const Args&, In<T> transfer, In
   template decltype(SchurTransfer<T>::cuda) SchurTransfer<T>::cuda;   \
   template decltype(SchurJoin<T>::cuda) SchurJoin<T>::cuda;           \
   template decltype(SchurInverse<T>::cuda) SchurInverse<T>::cuda;
-TESELA_SCHUR(float)
-TESELA_SCHUR(double)
-#undef TESELA_SCHUR
+TESELA_FOR_REALS(TESELA_SCHUR)
 
 }  // namespace tesela::kernels

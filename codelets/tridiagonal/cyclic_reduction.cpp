@@ -73,10 +73,6 @@ void CrSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T
   template struct CrReduce<T>; \
   template struct CrJoin<T>;   \
   template struct CrSubstitute<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

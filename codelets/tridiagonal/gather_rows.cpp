@@ -21,10 +21,6 @@ void ExtractRows<T>::cpu(const Args& args, In<T> a, Out<T> tile) {
 #define TESELA_INSTANTIATE(T)    \
   template struct GatherRows<T>; \
   template struct ExtractRows<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

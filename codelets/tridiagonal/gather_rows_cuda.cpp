@@ -25,11 +25,7 @@ void ExtractRows<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T
 #define TESELA_INSTANTIATE(T)                                 \
   template decltype(GatherRows<T>::cuda) GatherRows<T>::cuda; \
   template decltype(ExtractRows<T>::cuda) ExtractRows<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels
 

@@ -1,6 +1,5 @@
 #include <tesela/codelets/tridiagonal/internal/parallel_reduction_body.hpp>
 #include <tesela/codelets/tridiagonal/parallel_reduction.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 

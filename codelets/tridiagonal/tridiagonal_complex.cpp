@@ -114,8 +114,6 @@ void substitute_systems(const typename TridiagonalSubstitute<T>::Args& args, In<
                                      InOut<Segment<T>> work, In<T> values, InOut<int> info) {                   \
     substitute_systems<T>(args, dl, d, du, b, work, values, info);                                              \
   }
-TESELA_SPECIALIZE(std::complex<float>)
-TESELA_SPECIALIZE(std::complex<double>)
-#undef TESELA_SPECIALIZE
+TESELA_FOR_COMPLEX(TESELA_SPECIALIZE)
 
 }  // namespace tesela::kernels

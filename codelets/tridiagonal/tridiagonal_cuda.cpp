@@ -91,11 +91,7 @@ void TridiagonalSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T
   template decltype(TridiagonalReduce<T>::cuda) TridiagonalReduce<T>::cuda; \
   template decltype(TridiagonalJoin<T>::cuda) TridiagonalJoin<T>::cuda;     \
   template decltype(TridiagonalSubstitute<T>::cuda) TridiagonalSubstitute<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels
 

@@ -1,7 +1,6 @@
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_factors_body.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_rows.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 

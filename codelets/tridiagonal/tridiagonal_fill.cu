@@ -39,10 +39,6 @@ void TridiagonalProduct<T>::cuda(CudaContext& context, const Args& args, In<T> d
 #define TESELA_INSTANTIATE(T)                                           \
   template decltype(TridiagonalFill<T>::cuda) TridiagonalFill<T>::cuda; \
   template decltype(TridiagonalProduct<T>::cuda) TridiagonalProduct<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -70,18 +70,13 @@ void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<SystemResidual<
   template struct TridiagonalSelectBetter<T>; \
   template struct TridiagonalDemote<T, T>;    \
   template struct TridiagonalCorrect<T, T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #define TESELA_INSTANTIATE_MIXED(T, L)      \
   template struct TridiagonalConvert<T, L>; \
   template struct TridiagonalDemote<T, L>;  \
   template struct TridiagonalCorrect<T, L>;
 TESELA_INSTANTIATE_MIXED(double, float)
 TESELA_INSTANTIATE_MIXED(std::complex<double>, std::complex<float>)
-#undef TESELA_INSTANTIATE_MIXED
 template struct TridiagonalEvaluate<float>;
 template struct TridiagonalEvaluate<double>;
 

@@ -116,10 +116,6 @@ void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> ex
   template struct TridiagonalClearSize<T>; \
   template struct TridiagonalSize<T>;      \
   template struct TridiagonalScaleVector<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

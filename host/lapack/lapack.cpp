@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -62,7 +61,6 @@ TESELA_LAPACK(d, double)
                  const T*, T*, const int*, T*, const int*, int*, std::size_t, std::size_t);
 TESELA_LAPACK(c, std::complex<float>, float)
 TESELA_LAPACK(z, std::complex<double>, double)
-#undef TESELA_LAPACK
 void dsterf_(const int*, double*, double*, int*);
 void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
              const int*, int*, double*, double*, const int*, const int*, int*, int*, double*, const int*, int*,

@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack_band.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -22,7 +21,6 @@ TESELA_LAPACK(s, float, float, int)
 TESELA_LAPACK(d, double, double, int)
 TESELA_LAPACK(c, std::complex<float>, float, float)
 TESELA_LAPACK(z, std::complex<double>, double, double)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {

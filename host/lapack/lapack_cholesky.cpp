@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -23,7 +22,6 @@ TESELA_LAPACK(d, double)
                  R*, const int*, int*, const int*, int*, std::size_t, std::size_t);
 TESELA_LAPACK(c, std::complex<float>, float)
 TESELA_LAPACK(z, std::complex<double>, double)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {

@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 
@@ -12,7 +11,6 @@ TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 TESELA_LAPACK(c, std::complex<float>)
 TESELA_LAPACK(z, std::complex<double>)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {

@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -17,7 +16,6 @@ TESELA_LAPACK_GENERALIZED(s, float, or)
 TESELA_LAPACK_GENERALIZED(d, double, or)
 TESELA_LAPACK_GENERALIZED(c, std::complex<float>, un)
 TESELA_LAPACK_GENERALIZED(z, std::complex<double>, un)
-#undef TESELA_LAPACK_GENERALIZED
 }
 
 namespace tesela::lapack {

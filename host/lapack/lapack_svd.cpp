@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <complex>
@@ -23,7 +22,6 @@ TESELA_LAPACK(d, double)
                  std::complex<T>*, const int*, std::complex<T>*, const int*, T*, int*, int*, std::size_t);
 TESELA_LAPACK(c, float)
 TESELA_LAPACK(z, double)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {

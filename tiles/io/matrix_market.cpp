@@ -1,5 +1,4 @@
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>

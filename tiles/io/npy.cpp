@@ -1,5 +1,4 @@
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/npy.hpp>

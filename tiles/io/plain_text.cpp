@@ -1,4 +1,3 @@
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/plain_text.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>

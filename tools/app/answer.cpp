@@ -1,6 +1,5 @@
 #include "tools/app/answer.hpp"
 
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 
 #include <fmt/format.h>

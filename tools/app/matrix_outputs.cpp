@@ -3,7 +3,6 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/progress.hpp"
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>

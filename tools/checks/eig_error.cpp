@@ -4,7 +4,6 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 

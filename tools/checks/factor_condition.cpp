@@ -1,7 +1,6 @@
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "tools/checks/qr_error_sums.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/normal_residual.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 

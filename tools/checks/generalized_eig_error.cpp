@@ -3,7 +3,6 @@
 #include "tools/checks/eig_error.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 

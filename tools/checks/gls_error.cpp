@@ -1,7 +1,6 @@
 #include "tools/checks/glm_error.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "tools/checks/qr_error_sums.hpp"
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>

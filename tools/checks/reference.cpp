@@ -2,7 +2,6 @@
 
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

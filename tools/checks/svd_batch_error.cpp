@@ -1,6 +1,6 @@
 #include "tools/checks/svd_error.hpp"
 #include "tools/checks/worse.hpp"
-#include <tesela/runtime/instantiate.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <algorithm>
 #include <cmath>

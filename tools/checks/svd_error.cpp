@@ -5,7 +5,6 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/filled.hpp>
 

@@ -130,7 +130,6 @@ double toeplitz_norm_estimate(index_t n, const T* t, std::span<const double> fou
   template ToeplitzValuesError toeplitz_values_error(index_t, const T*, std::span<const double>, index_t, bool, \
                                                      double, double, double);                                   \
   template double toeplitz_norm_estimate(index_t, const T*, std::span<const double>);
-TESELA_TOEPLITZ_SPECTRUM_ERROR(float)
-TESELA_TOEPLITZ_SPECTRUM_ERROR(double)
+TESELA_FOR_REALS(TESELA_TOEPLITZ_SPECTRUM_ERROR)
 
 }  // namespace tesela

@@ -5,7 +5,7 @@
 #include "tools/peers/harness.hpp"
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/host/by_type.hpp>
-#include <tesela/runtime/instantiate.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <cublasXt.h>
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 #include "tools/peers/cusolver_eig.hpp"
 
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #if TESELA_HAVE_CUDA
 #include "tools/peers/cusolver_types.hpp"

@@ -1,7 +1,7 @@
 #include "tools/peers/cusolver_least_squares.hpp"
 
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #if TESELA_HAVE_CUDA
 #include <tesela/codelets/support/internal/cublas.hpp>

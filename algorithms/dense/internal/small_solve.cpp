@@ -2,7 +2,6 @@
 #include <tesela/algorithms/dense/internal/small_solve.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <numeric>
 #include <utility>

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/tridiagonal/sturm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>

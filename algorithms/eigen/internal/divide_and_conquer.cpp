@@ -3,7 +3,6 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/tridiagonal/merge.hpp>
 #include <tesela/codelets/eigen/tridiagonal/steqr.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

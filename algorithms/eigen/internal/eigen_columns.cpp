@@ -1,7 +1,6 @@
 #include <tesela/algorithms/eigen/internal/eigen_columns.hpp>
 #include <tesela/codelets/eigen/tridiagonal/merge.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/tridiagonal/ql.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/least_squares/row_scaling.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

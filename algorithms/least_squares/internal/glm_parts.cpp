@@ -5,7 +5,6 @@
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

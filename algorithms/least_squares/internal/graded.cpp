@@ -2,7 +2,6 @@
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/row_basis.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,6 @@
 #include <tesela/codelets/least_squares/row_scaling.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

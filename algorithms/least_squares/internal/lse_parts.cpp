@@ -5,7 +5,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,6 @@
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

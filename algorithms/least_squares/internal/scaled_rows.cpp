@@ -3,7 +3,6 @@
 #include <tesela/codelets/least_squares/row_scaling.hpp>
 #include <tesela/host/graded_rows.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

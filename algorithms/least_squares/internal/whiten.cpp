@@ -7,7 +7,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/row_basis.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

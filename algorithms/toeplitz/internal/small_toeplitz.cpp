@@ -145,10 +145,6 @@ std::optional<ToeplitzSolution> toeplitz_solve_here(const Runtime& runtime, cons
   template std::optional<ToeplitzSolution> toeplitz_solve_here(const Runtime&, const HostMatrix<T>&,          \
                                                                const HostMatrix<T>*, T, const MatrixView<T>&, \
                                                                const ToeplitzSolveOptions&);
-TESELA_TOEPLITZ_HERE(float)
-TESELA_TOEPLITZ_HERE(double)
-TESELA_TOEPLITZ_HERE(std::complex<float>)
-TESELA_TOEPLITZ_HERE(std::complex<double>)
-#undef TESELA_TOEPLITZ_HERE
+TESELA_FOR_NUMBERS(TESELA_TOEPLITZ_HERE)
 
 }  // namespace tesela::detail

@@ -99,7 +99,6 @@ SpectrumAccuracy accuracy_of_orthogonal(const SineToeplitz<T>& A, const Spectrum
                                          std::vector<ComputedEigenvalue>);                                             \
   template SpectrumAccuracy accuracy_of_orthogonal(const SineToeplitz<T>&, const SpectrumOptions&,                     \
                                                    const std::vector<ComputedEigenvalue>&);
-TESELA_TOEPLITZ_VERDICT(float)
-TESELA_TOEPLITZ_VERDICT(double)
+TESELA_FOR_REALS(TESELA_TOEPLITZ_VERDICT)
 
 }  // namespace tesela::detail

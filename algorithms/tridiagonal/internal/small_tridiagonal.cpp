@@ -1,6 +1,5 @@
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/tridiagonal/internal/small_tridiagonal.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -86,8 +86,6 @@ void PlaceColumns<T, X>::cpu(const Args& args, In<index_t> map, X<T> x, std::spa
   template struct CopyRow<T>;             \
   template struct PlaceColumns<T, InOut>; \
   template struct PlaceColumns<T, Out>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -159,8 +159,6 @@ void PlaceColumns<T, X>::cuda(CudaContext& context, const Args& args, In<index_t
   template decltype(CopyRow<T>::cuda) CopyRow<T>::cuda;                         \
   template decltype(PlaceColumns<T, InOut>::cuda) PlaceColumns<T, InOut>::cuda; \
   template decltype(PlaceColumns<T, Out>::cuda) PlaceColumns<T, Out>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -119,10 +119,6 @@ void join(index_t k1, index_t k2, T* t, index_t ldt) {
   template void apply(const BlockVectors<T>&, Side, Op, const T*, index_t, index_t, T*, index_t, T*, index_t, T*, \
                       index_t);                                                                                   \
   template void join(index_t, index_t, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels::internal

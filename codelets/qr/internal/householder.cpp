@@ -189,10 +189,6 @@ void tpqrt_panel(index_t full, index_t trapezoid, index_t width, T* r, index_t l
 #define TESELA_INSTANTIATE(T)                                            \
   template void geqrt_panel(index_t, index_t, T*, index_t, T*, index_t); \
   template void tpqrt_panel(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels::internal

@@ -297,10 +297,6 @@ int factor_panel(CUstream_st* stream, const Panel<T>& panel, void* exchange, uns
   template index_t panel_width<T>(index_t);       \
   template std::size_t panel_exchange_bytes<T>(); \
   template int factor_panel(CUstream_st*, const Panel<T>&, void*, unsigned&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

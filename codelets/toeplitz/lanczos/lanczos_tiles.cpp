@@ -69,8 +69,6 @@ void LanczosNorm<T>::cpu(const Args& args, Out<T> norm, Commute<double> coeffici
   template struct LanczosProject<T>;  \
   template struct LanczosSubtract<T>; \
   template struct LanczosNorm<T>;
-TESELA_LANCZOS_TILES(float)
-TESELA_LANCZOS_TILES(double)
-#undef TESELA_LANCZOS_TILES
+TESELA_FOR_REALS(TESELA_LANCZOS_TILES)
 
 }  // namespace tesela::kernels

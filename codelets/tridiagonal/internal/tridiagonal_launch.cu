@@ -229,10 +229,6 @@ int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, 
   template int substitute(void*, const DeviceRows<T>&, Segment<T>*, index_t, DeviceEnds<T>, int*);  \
   template int join_tiles(void*, const DeviceTiles<T>&, int, index_t, Joint<T>*, index_t, index_t); \
   template int fill_tiles(void*, const Joint<T>*, index_t, index_t, index_t, bool, T*, index_t, int*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels::tridiagonal

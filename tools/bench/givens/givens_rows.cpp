@@ -7,7 +7,6 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -238,6 +237,5 @@ TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
   template QrRow<T> threads_row(const std::string&, int, const std::string&); \
   template Peer with_transfers(const Peer&, const QrProblem<T>&, TileShape, index_t);
 TESELA_FOR_REALS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::bench

@@ -9,7 +9,6 @@
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>

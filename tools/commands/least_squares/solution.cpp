@@ -7,7 +7,6 @@
 #include "tools/app/standard_streams.hpp"
 #include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>

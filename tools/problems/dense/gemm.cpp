@@ -6,7 +6,6 @@
 #include "tools/peers/gemm_peers.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>

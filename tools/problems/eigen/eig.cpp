@@ -12,7 +12,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -365,8 +364,6 @@ TESELA_FOR_REALS(TESELA_INSTANTIATE)
   template void EigProblem<T>::load(bool);                \
   template void EigProblem<T>::pin();                     \
   template std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows);
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_COMPLEX(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

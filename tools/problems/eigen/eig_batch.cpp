@@ -8,7 +8,6 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 

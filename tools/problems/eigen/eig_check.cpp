@@ -4,7 +4,6 @@
 #include "tools/problems/eigen/eig.hpp"
 #include "tools/problems/eigen/eig_samples.hpp"
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
@@ -252,8 +251,6 @@ TESELA_FOR_REALS(TESELA_INSTANTIATE)
 #define TESELA_INSTANTIATE(T)                                              \
   template EigErrors eig_errors(EigProblem<T>&, const EigFound<T>&, bool); \
   template double check_peer(const std::string&, EigProblem<T>&, const EigFound<T>&);
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_COMPLEX(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

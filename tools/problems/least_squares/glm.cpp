@@ -9,7 +9,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 

@@ -7,7 +7,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>

@@ -9,7 +9,6 @@
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/range_exponent.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>

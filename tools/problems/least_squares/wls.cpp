@@ -6,7 +6,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 

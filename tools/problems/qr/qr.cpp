@@ -12,7 +12,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/range_exponent.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 

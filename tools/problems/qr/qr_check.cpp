@@ -1,7 +1,6 @@
 #include "tools/checks/qr_parts_error.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>

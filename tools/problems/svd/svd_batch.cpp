@@ -6,7 +6,6 @@
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 

@@ -106,10 +106,6 @@ nlohmann::json ToeplitzInput::describe(std::uint64_t seed) const {
   template HostMatrix<T> random_columns(index_t, index_t, std::uint64_t);              \
   template HostMatrix<T> ToeplitzInput::load_row(std::uint64_t, HostMatrix<T>&) const; \
   template HostMatrix<T> ToeplitzInput::load(std::uint64_t) const;
-TESELA_TOEPLITZ_INPUT(float)
-TESELA_TOEPLITZ_INPUT(double)
-TESELA_TOEPLITZ_INPUT(std::complex<float>)
-TESELA_TOEPLITZ_INPUT(std::complex<double>)
-#undef TESELA_TOEPLITZ_INPUT
+TESELA_FOR_NUMBERS(TESELA_TOEPLITZ_INPUT)
 
 }  // namespace tesela::cli

@@ -8,7 +8,6 @@
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <fmt/format.h>
 

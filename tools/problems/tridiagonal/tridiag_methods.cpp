@@ -3,7 +3,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>

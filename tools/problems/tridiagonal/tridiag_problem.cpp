@@ -191,10 +191,6 @@ void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>&
   template void generate(Graph&, const TridiagInput&, const TridiagBlock<T>&, const TiledBlock<T>&); \
   template TridiagChecks measure(const TridiagInput&, const std::vector<TridiagBlock<T>>&);          \
   template void write_solution(const std::string&, const std::vector<TridiagBlock<T>>&, Report&);
-TESELA_TRIDIAG_PROBLEM(float)
-TESELA_TRIDIAG_PROBLEM(double)
-TESELA_TRIDIAG_PROBLEM(std::complex<float>)
-TESELA_TRIDIAG_PROBLEM(std::complex<double>)
-#undef TESELA_TRIDIAG_PROBLEM
+TESELA_FOR_NUMBERS(TESELA_TRIDIAG_PROBLEM)
 
 }  // namespace tesela::cli
