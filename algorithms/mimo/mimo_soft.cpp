@@ -70,8 +70,7 @@ index_t SoftDetection<T>::failed() const {
   return std::count_if(nodes.begin(), nodes.end(), [](double n) { return n < 0; });
 }
 
-template struct SoftDetection<float>;
-template struct SoftDetection<double>;
+TESELA_STRUCTS_FOR_REALS(SoftDetection)
 
 template <class T>
 SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,

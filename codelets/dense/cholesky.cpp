@@ -57,12 +57,6 @@ void CholeskyNextDiagonal<T>::cpu(const Args& args, In<T> r, In<T>, In<T> a, In<
   blas::herk<T>(w, n, -1, s.data, n, next.data, next.ld);
 }
 
-#define TESELA_INSTANTIATE(T)   \
-  template struct Potrf<T>;     \
-  template struct Trsm<T>;      \
-  template struct RowGram<T>;   \
-  template struct RowUpdate<T>; \
-  template struct CholeskyNextDiagonal<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_NUMBERS(Potrf, Trsm, RowGram, RowUpdate, CholeskyNextDiagonal)
 
 }  // namespace tesela::kernels

@@ -158,11 +158,6 @@ void LuSubstitute<T>::cpu(const Args& args, In<T> a, InOut<T> x) {
                   x.ld);
 }
 
-#define TESELA_INSTANTIATE(T)  \
-  template struct Getrf<T>;    \
-  template struct LuUpdate<T>; \
-  template struct Laswp<T>;    \
-  template struct LuSubstitute<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_NUMBERS(Getrf, LuUpdate, Laswp, LuSubstitute)
 
 }  // namespace tesela::kernels

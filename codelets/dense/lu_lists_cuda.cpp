@@ -15,10 +15,7 @@ void LuUpdateList<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T
   for (const InOut<T>& tile : c) LuUpdate<T>::cuda(context, {args.row, Pivoting::none, args.end}, a, v, {}, tile, work);
 }
 
-#define TESELA_INSTANTIATE(T)                               \
-  template decltype(LaswpList<T>::cuda) LaswpList<T>::cuda; \
-  template decltype(LuUpdateList<T>::cuda) LuUpdateList<T>::cuda;
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_CUDA_FOR_REALS(LaswpList, LuUpdateList)
 
 }  // namespace tesela::kernels
 

@@ -255,10 +255,7 @@ void ApplyBulgeBlocks<T>::cpu(const Args& args, In<T> blocks, Scratch<T> work, s
   }
 }
 
-template struct ApplyBulgeBlocks<float>;
-template struct ApplyBulgeBlocks<double>;
-template struct ApplyBulgeBlocks<std::complex<float>>;
-template struct ApplyBulgeBlocks<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(ApplyBulgeBlocks)
 
 }  // namespace tesela::kernels
 #endif

@@ -77,9 +77,6 @@ void FormBulgeBlocks<T>::cpu(const Args& args, Out<T> blocks, Scratch<T> work, s
     }
 }
 
-template struct FormBulgeBlocks<float>;
-template struct FormBulgeBlocks<double>;
-template struct FormBulgeBlocks<std::complex<float>>;
-template struct FormBulgeBlocks<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(FormBulgeBlocks)
 
 }  // namespace tesela::kernels

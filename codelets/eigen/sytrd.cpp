@@ -26,9 +26,6 @@ void Sytrd<T>::cpu(const Args& args, In<T> a, InOut<T> band, Scratch<T> work, st
   }
 }
 
-template struct Sytrd<float>;
-template struct Sytrd<double>;
-template struct Sytrd<std::complex<float>>;
-template struct Sytrd<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(Sytrd)
 
 }  // namespace tesela::kernels

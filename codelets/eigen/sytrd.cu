@@ -80,7 +80,6 @@ void Sytrd<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> ba
   context.check(error, "sytrd");
 }
 
-template decltype(Sytrd<float>::cuda) Sytrd<float>::cuda;
-template decltype(Sytrd<double>::cuda) Sytrd<double>::cuda;
+TESELA_CUDA_FOR_REALS(Sytrd)
 
 }  // namespace tesela::kernels

@@ -198,12 +198,6 @@ void GivensBand<T>::cpu(const Args& args, InOut<T> ab, Out<index_t> info) {
   info(1, 0) = rotations;
 }
 
-#define TESELA_INSTANTIATE(T)          \
-  template struct GivensPanel<T>;      \
-  template struct GivensChainPanel<T>; \
-  template struct GivensApply<T>;      \
-  template struct GivensSweep<T>;      \
-  template struct GivensBand<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_NUMBERS(GivensPanel, GivensChainPanel, GivensApply, GivensSweep, GivensBand)
 
 }  // namespace tesela::kernels

@@ -162,10 +162,6 @@ void ColumnNorms<T>::cuda(CudaContext& context, const Args& args, In<T> b, Out<r
                                                                  norms.data);
 }
 
-#define TESELA_INSTANTIATE(T)                                       \
-  template decltype(GatherUpper<T>::cuda) GatherUpper<T>::cuda;     \
-  template decltype(UnitCondition<T>::cuda) UnitCondition<T>::cuda; \
-  template decltype(ColumnNorms<T>::cuda) ColumnNorms<T>::cuda;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CUDA_FOR_NUMBERS(GatherUpper, UnitCondition, ColumnNorms)
 
 }  // namespace tesela::kernels

@@ -57,8 +57,7 @@ void SphereSearch<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::compl
     mimo::search_all<mimo::Complex<T>, T>(args, h, y, columns.data, points.data, labels, reports);
 }
 
-template struct SphereSearch<float>;
-template struct SphereSearch<double>;
+TESELA_STRUCTS_FOR_REALS(SphereSearch)
 
 namespace mimo {
 namespace {

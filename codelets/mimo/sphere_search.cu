@@ -300,7 +300,6 @@ void SphereSearch<T>::cuda(CudaContext& context, const Args& args, In<std::compl
   context.check(static_cast<int>(cudaGetLastError()), "the launch of sphere_search");
 }
 
-template decltype(SphereSearch<float>::cuda) SphereSearch<float>::cuda;
-template decltype(SphereSearch<double>::cuda) SphereSearch<double>::cuda;
+TESELA_CUDA_FOR_REALS(SphereSearch)
 
 }  // namespace tesela::kernels

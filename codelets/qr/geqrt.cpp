@@ -61,9 +61,6 @@ void Unmqr<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> wo
   }
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template struct Geqrt<T>;   \
-  template struct Unmqr<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_NUMBERS(Geqrt, Unmqr)
 
 }  // namespace tesela::kernels

@@ -86,10 +86,6 @@ void SolveRight<T>::cpu(const Args&, In<T> r, InOut<T> x) {
   blas::trsm_right(x.rows, x.cols, r.data, r.ld, x.data, x.ld);
 }
 
-#define TESELA_INSTANTIATE(T)            \
-  template struct OrthogonalizePanel<T>; \
-  template struct GramCholesky<T>;       \
-  template struct SolveRight<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_NUMBERS(OrthogonalizePanel, GramCholesky, SolveRight)
 
 }  // namespace tesela::kernels

@@ -68,9 +68,6 @@ void Tpmqrt<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2
   }
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template struct Tpqrt<T>;   \
-  template struct Tpmqrt<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_NUMBERS(Tpqrt, Tpmqrt)
 
 }  // namespace tesela::kernels

@@ -35,9 +35,6 @@ void Laset<T>::cpu(const Args& args, Out<T> a) {
     for (index_t i = 0; i < a.rows; ++i) a(i, j) = i + args.below == j ? args.diagonal : T(0);
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template struct Lacpy<T>;   \
-  template struct Laset<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_NUMBERS(Lacpy, Laset)
 
 }  // namespace tesela::kernels

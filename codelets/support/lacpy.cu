@@ -79,9 +79,8 @@ void Laset<T>::cuda(CudaContext& context, const Args& args, Out<T> a) {
                 "laset");
 }
 
+TESELA_CUDA_FOR_NUMBERS(Lacpy, Laset)
 #define TESELA_INSTANTIATE(T)                                                              \
-  template decltype(Lacpy<T>::cuda) Lacpy<T>::cuda;                                        \
-  template decltype(Laset<T>::cuda) Laset<T>::cuda;                                        \
   template int lacpy(CUstream_st*, Part, index_t, const Block<const T>&, const Block<T>&); \
   template int subtract(CUstream_st*, const Block<T>&, const T*, index_t);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)

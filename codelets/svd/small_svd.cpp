@@ -257,8 +257,7 @@ void SmallSvd<T>::cpu(const Args& args, In<T> a, Out<real_t<T>> values, Out<T> u
   best_solver<T>()(args, a, values, u, v, info);
 }
 
-template struct SmallSvd<float>;
-template struct SmallSvd<double>;
+TESELA_STRUCTS_FOR_REALS(SmallSvd)
 
 }  // namespace tesela::kernels
 #endif

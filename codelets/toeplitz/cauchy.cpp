@@ -221,11 +221,6 @@ void CauchyCountPart<T>::cpu(const Args& args, In<T> c, In<double> sigma, Out<do
   cauchy::Sweeper<T>(c.rows).run(c, sigma(0, 0), args.part, nullptr, 0, report.data);
 }
 
-template struct CauchyInvert<float>;
-template struct CauchyInvert<double>;
-template struct CauchyCount<float>;
-template struct CauchyCount<double>;
-template struct CauchyCountPart<float>;
-template struct CauchyCountPart<double>;
+TESELA_STRUCTS_FOR_REALS(CauchyInvert, CauchyCount, CauchyCountPart)
 
 }  // namespace tesela::kernels

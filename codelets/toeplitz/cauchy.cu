@@ -385,9 +385,6 @@ void CauchyCount<T>::cuda(CudaContext& context, const Args&, In<T> c, In<double>
                 "cauchy count");
 }
 
-template decltype(CauchyInvert<float>::cuda) CauchyInvert<float>::cuda;
-template decltype(CauchyInvert<double>::cuda) CauchyInvert<double>::cuda;
-template decltype(CauchyCount<float>::cuda) CauchyCount<float>::cuda;
-template decltype(CauchyCount<double>::cuda) CauchyCount<double>::cuda;
+TESELA_CUDA_FOR_REALS(CauchyInvert, CauchyCount)
 
 }  // namespace tesela::kernels

@@ -138,13 +138,6 @@ void CauchyInvertPart<T>::cpu(const Args& args, In<T> c, In<T> tables, In<double
   quality(0, 0) = static_cast<double>(blas::nrm2(rows, r));
 }
 
-template struct ToeplitzToCauchy<float>;
-template struct ToeplitzToCauchy<double>;
-template struct CauchyTables<float>;
-template struct CauchyTables<double>;
-template struct CauchyInverseError<float>;
-template struct CauchyInverseError<double>;
-template struct CauchyInvertPart<float>;
-template struct CauchyInvertPart<double>;
+TESELA_STRUCTS_FOR_REALS(ToeplitzToCauchy, CauchyTables, CauchyInverseError, CauchyInvertPart)
 
 }  // namespace tesela::kernels

@@ -111,9 +111,6 @@ template double toeplitz_one_norm(index_t, const float*);
 template double toeplitz_one_norm(index_t, const double*);
 template double toeplitz_norm_bound(index_t, const float*, double);
 template double toeplitz_norm_bound(index_t, const double*, double);
-template struct ToeplitzSpectrum<float>;
-template struct ToeplitzSpectrum<double>;
-template struct ToeplitzMultiply<float>;
-template struct ToeplitzMultiply<double>;
+TESELA_STRUCTS_FOR_REALS(ToeplitzSpectrum, ToeplitzMultiply)
 
 }  // namespace tesela::kernels

@@ -42,9 +42,6 @@ void Gtsv<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<
   }
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template struct Thomas<T>;  \
-  template struct Gtsv<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_NUMBERS(Thomas, Gtsv)
 
 }  // namespace tesela::kernels

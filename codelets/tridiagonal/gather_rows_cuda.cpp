@@ -22,10 +22,7 @@ void ExtractRows<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T
   context.check(lacpy<T>(context.stream(), Part::all, 0, rows, tile), name);
 }
 
-#define TESELA_INSTANTIATE(T)                                 \
-  template decltype(GatherRows<T>::cuda) GatherRows<T>::cuda; \
-  template decltype(ExtractRows<T>::cuda) ExtractRows<T>::cuda;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CUDA_FOR_NUMBERS(GatherRows, ExtractRows)
 
 }  // namespace tesela::kernels
 

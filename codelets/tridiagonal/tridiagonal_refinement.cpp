@@ -64,11 +64,10 @@ void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<SystemResidual<
                                     system_view<T>(args.systems, x)});
 }
 
-#define TESELA_INSTANTIATE(T)                 \
-  template struct TridiagonalConvert<T, T>;   \
-  template struct TridiagonalResidual<T>;     \
-  template struct TridiagonalSelectBetter<T>; \
-  template struct TridiagonalDemote<T, T>;    \
+TESELA_STRUCTS_FOR_NUMBERS(TridiagonalResidual, TridiagonalSelectBetter)
+#define TESELA_INSTANTIATE(T)               \
+  template struct TridiagonalConvert<T, T>; \
+  template struct TridiagonalDemote<T, T>;  \
   template struct TridiagonalCorrect<T, T>;
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #define TESELA_INSTANTIATE_MIXED(T, L)      \
@@ -77,7 +76,6 @@ TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
   template struct TridiagonalCorrect<T, L>;
 TESELA_INSTANTIATE_MIXED(double, float)
 TESELA_INSTANTIATE_MIXED(std::complex<double>, std::complex<float>)
-template struct TridiagonalEvaluate<float>;
-template struct TridiagonalEvaluate<double>;
+TESELA_STRUCTS_FOR_REALS(TridiagonalEvaluate)
 
 }  // namespace tesela::kernels

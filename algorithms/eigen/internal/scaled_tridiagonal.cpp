@@ -51,8 +51,7 @@ index_t ScaledTridiagonal<T>::count_below(double x) const {
   return below;
 }
 
-template struct ScaledTridiagonal<float>;
-template struct ScaledTridiagonal<double>;
+TESELA_STRUCTS_FOR_REALS(ScaledTridiagonal)
 
 template <class T>
 IndexRange selected_positions(const char* routine, const ScaledTridiagonal<T>& t,

@@ -89,14 +89,8 @@ template index_t syevd_work<std::complex<float>>(bool, index_t, bool);
 template index_t syevd_work<std::complex<double>>(bool, index_t, bool);
 #endif
 
-template struct Syevd<float>;
-template struct Syevd<double>;
-template struct Syevd<std::complex<float>>;
-template struct Syevd<std::complex<double>>;
-template struct Steqr<float>;
-template struct Steqr<double>;
-template struct Stedc<float>;
-template struct Stedc<double>;
+TESELA_STRUCTS_FOR_NUMBERS(Syevd)
+TESELA_STRUCTS_FOR_REALS(Steqr, Stedc)
 
 }  // namespace tesela::kernels
 #endif

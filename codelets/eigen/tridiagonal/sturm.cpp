@@ -110,10 +110,7 @@ void SturmBisect<T>::cpu(const Args& args, In<T> t, In<index_t> wanted, InOut<T>
   }
 }
 
-template struct SturmCount<float>;
-template struct SturmCount<double>;
-template struct SturmBisect<float>;
-template struct SturmBisect<double>;
+TESELA_STRUCTS_FOR_REALS(SturmCount, SturmBisect)
 
 }  // namespace tesela::kernels
 #endif

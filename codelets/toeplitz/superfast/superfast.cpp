@@ -131,11 +131,6 @@ void SuperfastParent<T>::cpu(const Args& args, In<T> c, In<T> w, In<double> sums
   write(to, skeleton, places);
 }
 
-template struct SuperfastTables<float>;
-template struct SuperfastTables<double>;
-template struct SuperfastSubtree<float>;
-template struct SuperfastSubtree<double>;
-template struct SuperfastParent<float>;
-template struct SuperfastParent<double>;
+TESELA_STRUCTS_FOR_REALS(SuperfastTables, SuperfastSubtree, SuperfastParent)
 
 }  // namespace tesela::kernels

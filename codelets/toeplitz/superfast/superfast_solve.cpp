@@ -173,17 +173,7 @@ void SuperfastEnd<T>::cpu(const Args& args, In<T> spectrum, InOut<T> b, InOut<do
   toeplitz::superfast_end(machine, args, spectrum, b, outcome.data, state.data, info.data, roots);
 }
 
-template struct SuperfastBegin<float>;
-template struct SuperfastBegin<double>;
-template struct SuperfastForward<float>;
-template struct SuperfastForward<double>;
-template struct SuperfastTop<float>;
-template struct SuperfastTop<double>;
-template struct SuperfastBackward<float>;
-template struct SuperfastBackward<double>;
-template struct SuperfastImprove<float>;
-template struct SuperfastImprove<double>;
-template struct SuperfastEnd<float>;
-template struct SuperfastEnd<double>;
+TESELA_STRUCTS_FOR_REALS(SuperfastBegin, SuperfastForward, SuperfastTop, SuperfastBackward, SuperfastImprove,
+                         SuperfastEnd)
 
 }  // namespace tesela::kernels

@@ -107,9 +107,8 @@ double sampled_orthogonality(Runtime& runtime, const TileMatrix<T>& X, index_t s
   return std::sqrt(squares / static_cast<double>(samples));
 }
 
+TESELA_STRUCTS_FOR_REALS(FillSymmetric, TakeColumns)
 #define TESELA_INSTANTIATE(T)                                                                              \
-  template struct FillSymmetric<T>;                                                                        \
-  template struct TakeColumns<T>;                                                                          \
   template HostMatrix<double> symmetric_product(Runtime&, const Generator<T>&, const HostMatrix<double>&); \
   template HostMatrix<double> columns_of(Runtime&, const TileMatrix<T>&, const std::vector<index_t>&);     \
   template double sampled_orthogonality(Runtime&, const TileMatrix<T>&, index_t, std::uint64_t);
