@@ -204,9 +204,7 @@ void GradedQr<T>::apply(Op op, HostMatrix<T>& X) const {
   }
 }
 
-template class GradedQr<float>;
-template class GradedQr<double>;
-template class GradedQr<std::complex<float>>;
-template class GradedQr<std::complex<double>>;
+#define TESELA_INSTANTIATE(T) template class GradedQr<T>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -29,11 +29,7 @@ void householder_vectors(index_t m, index_t n, T* q, index_t ldq, T* tau, T* sig
   for (int j = 0; j < cols; ++j) tau[j] = t[static_cast<std::size_t>(j % block + j * block)];
 }
 
-template void householder_vectors(index_t, index_t, float*, index_t, float*, float*);
-template void householder_vectors(index_t, index_t, double*, index_t, double*, double*);
-template void householder_vectors(index_t, index_t, std::complex<float>*, index_t, std::complex<float>*,
-                                  std::complex<float>*);
-template void householder_vectors(index_t, index_t, std::complex<double>*, index_t, std::complex<double>*,
-                                  std::complex<double>*);
+#define TESELA_INSTANTIATE(T) template void householder_vectors(index_t, index_t, T*, index_t, T*, T*);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::lapack

@@ -161,9 +161,7 @@ std::vector<double> NormalResidual<T>::residual_norms() const {
   return norms;
 }
 
-template class NormalResidual<float>;
-template class NormalResidual<double>;
-template class NormalResidual<std::complex<float>>;
-template class NormalResidual<std::complex<double>>;
+#define TESELA_INSTANTIATE(T) template class NormalResidual<T>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

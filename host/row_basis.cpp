@@ -73,9 +73,7 @@ void RowBasis<T>::apply(Op op, HostMatrix<T>& X) const {
   if (op != Op::none) by_turn(Op::none);
 }
 
-template class RowBasis<float>;
-template class RowBasis<double>;
-template class RowBasis<std::complex<float>>;
-template class RowBasis<std::complex<double>>;
+#define TESELA_INSTANTIATE(T) template class RowBasis<T>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

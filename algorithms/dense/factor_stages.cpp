@@ -44,9 +44,7 @@ void StageFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
     }
 }
 
-template class StageFactorization<float>;
-template class StageFactorization<double>;
-template class StageFactorization<std::complex<float>>;
-template class StageFactorization<std::complex<double>>;
+#define TESELA_INSTANTIATE(T) template class StageFactorization<T>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -44,9 +44,7 @@ LuFactors<T> lu_factors(Runtime& runtime, const MatrixView<const T>& A) {
   return result;
 }
 
-template LuFactors<float> lu_factors(Runtime&, const MatrixView<const float>&);
-template LuFactors<double> lu_factors(Runtime&, const MatrixView<const double>&);
-template LuFactors<std::complex<float>> lu_factors(Runtime&, const MatrixView<const std::complex<float>>&);
-template LuFactors<std::complex<double>> lu_factors(Runtime&, const MatrixView<const std::complex<double>>&);
+#define TESELA_INSTANTIATE(T) template LuFactors<T> lu_factors(Runtime&, const MatrixView<const T>&);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -221,10 +221,8 @@ std::optional<Generator<T>> SymmetricMatrix::generator() const {
   }
 }
 
-template float SymmetricMatrix::element(index_t, index_t) const;
-template double SymmetricMatrix::element(index_t, index_t) const;
-template std::complex<float> SymmetricMatrix::element(index_t, index_t) const;
-template std::complex<double> SymmetricMatrix::element(index_t, index_t) const;
+#define TESELA_INSTANTIATE(T) template T SymmetricMatrix::element(index_t, index_t) const;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template std::optional<Generator<float>> SymmetricMatrix::generator() const;
 template std::optional<Generator<double>> SymmetricMatrix::generator() const;
 

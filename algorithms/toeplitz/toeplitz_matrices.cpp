@@ -104,9 +104,7 @@ HostMatrix<T> toeplitz_column(const ToeplitzGenerator& generator, index_t n) {
   return t;
 }
 
-template HostMatrix<float> toeplitz_column(const ToeplitzGenerator&, index_t);
-template HostMatrix<double> toeplitz_column(const ToeplitzGenerator&, index_t);
-template HostMatrix<std::complex<float>> toeplitz_column(const ToeplitzGenerator&, index_t);
-template HostMatrix<std::complex<double>> toeplitz_column(const ToeplitzGenerator&, index_t);
+#define TESELA_INSTANTIATE(T) template HostMatrix<T> toeplitz_column(const ToeplitzGenerator&, index_t);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

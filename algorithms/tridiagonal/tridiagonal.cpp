@@ -99,12 +99,8 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
   }
 }
 
-template void tridiagonal_solve(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&, const TridiagonalOptions&);
-template void tridiagonal_solve(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                const TridiagonalOptions&);
-template void tridiagonal_solve(Graph&, const Tridiagonal<std::complex<float>>&, const TileMatrix<std::complex<float>>&,
-                                const TridiagonalOptions&);
-template void tridiagonal_solve(Graph&, const Tridiagonal<std::complex<double>>&,
-                                const TileMatrix<std::complex<double>>&, const TridiagonalOptions&);
+#define TESELA_INSTANTIATE(T) \
+  template void tridiagonal_solve(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const TridiagonalOptions&);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -72,9 +72,7 @@ std::vector<double> spectrum(index_t count, double condition) {
   return s;
 }
 
-template class ProductForm<float>;
-template class ProductForm<double>;
-template class ProductForm<std::complex<float>>;
-template class ProductForm<std::complex<double>>;
+#define TESELA_INSTANTIATE(T) template class ProductForm<T>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -179,9 +179,7 @@ auto SeminormalRows<T>::step(Graph& g, const HostMatrix<T>& C2) const -> Step {
   return {std::move(u), std::move(l)};
 }
 
-template class SeminormalRows<float>;
-template class SeminormalRows<double>;
-template class SeminormalRows<std::complex<float>>;
-template class SeminormalRows<std::complex<double>>;
+#define TESELA_INSTANTIATE(T) template class SeminormalRows<T>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

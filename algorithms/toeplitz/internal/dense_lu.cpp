@@ -101,9 +101,7 @@ double DenseLu<T>::condition(Graph& g) const {
          });
 }
 
-template class DenseLu<float>;
-template class DenseLu<double>;
-template class DenseLu<std::complex<float>>;
-template class DenseLu<std::complex<double>>;
+#define TESELA_INSTANTIATE(T) template class DenseLu<T>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::detail

@@ -83,10 +83,8 @@ template <class T>
 index_t syevd_work(bool, index_t, bool) {
   return 1;
 }
-template index_t syevd_work<float>(bool, index_t, bool);
-template index_t syevd_work<double>(bool, index_t, bool);
-template index_t syevd_work<std::complex<float>>(bool, index_t, bool);
-template index_t syevd_work<std::complex<double>>(bool, index_t, bool);
+#define TESELA_INSTANTIATE(T) template index_t syevd_work<T>(bool, index_t, bool);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #endif
 
 TESELA_STRUCTS_FOR_NUMBERS(Syevd)

@@ -91,10 +91,8 @@ void Syevd<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<real
 }
 
 TESELA_CUDA_FOR_REALS(Steqr)
-template index_t syevd_work<float>(bool, index_t, bool);
-template index_t syevd_work<double>(bool, index_t, bool);
-template index_t syevd_work<std::complex<float>>(bool, index_t, bool);
-template index_t syevd_work<std::complex<double>>(bool, index_t, bool);
+#define TESELA_INSTANTIATE(T) template index_t syevd_work<T>(bool, index_t, bool);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 TESELA_CUDA_FOR_NUMBERS(Syevd)
 
 }  // namespace tesela::kernels

@@ -79,15 +79,11 @@ std::vector<T> backward(const Node<const T>& node, index_t k, const T* z, const 
   return x;
 }
 
-template Message<float> forward(const Node<const float>&, index_t, const std::vector<float>&, const std::vector<float>&,
-                                float*);
-template Message<double> forward(const Node<const double>&, index_t, const std::vector<double>&,
-                                 const std::vector<double>&, double*);
-template void join(const Node<const float>&, index_t, const Message<float>&, const Message<float>&, std::vector<float>&,
-                   std::vector<float>&);
-template void join(const Node<const double>&, index_t, const Message<double>&, const Message<double>&,
-                   std::vector<double>&, std::vector<double>&);
-template std::vector<float> backward(const Node<const float>&, index_t, const float*, const float*, index_t);
-template std::vector<double> backward(const Node<const double>&, index_t, const double*, const double*, index_t);
+#define TESELA_INSTANTIATE(T)                                                                                   \
+  template Message<T> forward(const Node<const T>&, index_t, const std::vector<T>&, const std::vector<T>&, T*); \
+  template void join(const Node<const T>&, index_t, const Message<T>&, const Message<T>&, std::vector<T>&,      \
+                     std::vector<T>&);                                                                          \
+  template std::vector<T> backward(const Node<const T>&, index_t, const T*, const T*, index_t);
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels::superfast
