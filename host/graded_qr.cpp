@@ -204,7 +204,6 @@ void GradedQr<T>::apply(Op op, HostMatrix<T>& X) const {
   }
 }
 
-#define TESELA_INSTANTIATE(T) template class GradedQr<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(GradedQr)
 
 }  // namespace tesela::kernels

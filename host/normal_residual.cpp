@@ -161,7 +161,6 @@ std::vector<double> NormalResidual<T>::residual_norms() const {
   return norms;
 }
 
-#define TESELA_INSTANTIATE(T) template class NormalResidual<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(NormalResidual)
 
 }  // namespace tesela::kernels

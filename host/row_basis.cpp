@@ -73,7 +73,6 @@ void RowBasis<T>::apply(Op op, HostMatrix<T>& X) const {
   if (op != Op::none) by_turn(Op::none);
 }
 
-#define TESELA_INSTANTIATE(T) template class RowBasis<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(RowBasis)
 
 }  // namespace tesela::kernels

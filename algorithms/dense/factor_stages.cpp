@@ -44,7 +44,6 @@ void StageFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
     }
 }
 
-#define TESELA_INSTANTIATE(T) template class StageFactorization<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(StageFactorization)
 
 }  // namespace tesela

@@ -178,7 +178,6 @@ index_t band_window(const WorkerCounts& workers, index_t n, index_t half_width) 
   return std::clamp<index_t>(wanted, least, std::max<index_t>(least, 17)) * b;
 }
 
-#define TESELA_INSTANTIATE(T) template class BulgeReflectors<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(BulgeReflectors)
 
 }  // namespace tesela

@@ -152,9 +152,8 @@ UpperBandReduction<T> reduce_to_upper_band(Graph& g, const TileMatrix<T>& A, con
   return UpperBandReduction<T>(g, A, band, options);
 }
 
+TESELA_CLASSES_FOR_NUMBERS(UpperBand, UpperBandReduction)
 #define TESELA_INSTANTIATE(T)                                                                            \
-  template class UpperBand<T>;                                                                           \
-  template class UpperBandReduction<T>;                                                                  \
   template UpperBandReduction<T> reduce_to_upper_band(Graph&, const TileMatrix<T>&, const UpperBand<T>&, \
                                                       const ReduceToUpperBandOptions&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)

@@ -134,10 +134,7 @@ HermitianInverse<T>::HermitianInverse(Graph& g, const HostMatrix<T>& t, InverseR
   this->measure();
 }
 
-#define TESELA_TRANSFORMED_INVERSES(T)  \
-  template class TransformedInverse<T>; \
-  template class ToeplitzLookahead<T>;
-TESELA_FOR_NUMBERS(TESELA_TRANSFORMED_INVERSES)
+TESELA_CLASSES_FOR_NUMBERS(TransformedInverse, ToeplitzLookahead)
 template class HermitianInverse<std::complex<float>>;
 template class HermitianInverse<std::complex<double>>;
 

@@ -84,8 +84,7 @@ void Toeplitz<T>::multiply(Graph& g, T alpha, T sigma, const TileMatrix<T>& X, T
                                   g.scratch<T>(work_rows(), X(0, j).cols()));
 }
 
-template class Toeplitz<float>;
-template class Toeplitz<double>;
+TESELA_CLASSES_FOR_REALS(Toeplitz)
 template HostMatrix<float> shifted_column(const Toeplitz<float>&, float);
 template HostMatrix<double> shifted_column(const Toeplitz<double>&, double);
 

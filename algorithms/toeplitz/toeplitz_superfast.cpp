@@ -188,7 +188,6 @@ void ToeplitzSuperfast<T>::insert(Graph& g, const TileMatrix<T>& B, const TileMa
 
 template double superfast_tolerance<float>(bool);
 template double superfast_tolerance<double>(bool);
-template class ToeplitzSuperfast<float>;
-template class ToeplitzSuperfast<double>;
+TESELA_CLASSES_FOR_REALS(ToeplitzSuperfast)
 
 }  // namespace tesela

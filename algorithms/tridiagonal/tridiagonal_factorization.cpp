@@ -38,7 +38,6 @@ void TridiagonalFactorization<T>::solve(Graph& g, const TileMatrix<T>& B, System
   });
 }
 
-#define TESELA_INSTANTIATE(T) template class TridiagonalFactorization<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(TridiagonalFactorization)
 
 }  // namespace tesela

@@ -72,7 +72,6 @@ std::vector<double> spectrum(index_t count, double condition) {
   return s;
 }
 
-#define TESELA_INSTANTIATE(T) template class ProductForm<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(ProductForm)
 
 }  // namespace tesela::kernels

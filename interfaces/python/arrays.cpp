@@ -387,10 +387,8 @@ HostMatrix<T> Columns<T>::copy() const {
 template class NewMatrix<int>;
 template class NewMatrix<index_t>;
 template class NewMatrix<std::uint8_t>;
-#define TESELA_INSTANTIATE(T)                                                             \
-  template class NewMatrix<T>;                                                            \
-  template NewMatrix<T> copied_to(const c::Session&, const TileMatrix<T>&, const Place&); \
-  template class Columns<T>;
+TESELA_CLASSES_FOR_NUMBERS(NewMatrix, Columns)
+#define TESELA_INSTANTIATE(T) template NewMatrix<T> copied_to(const c::Session&, const TileMatrix<T>&, const Place&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::python

@@ -190,9 +190,6 @@ void RowFile<T>::append(const Block<T>& rows) {
   }
 }
 
-template class RowFile<float>;
-template class RowFile<double>;
-template class RowFile<std::complex<float>>;
-template class RowFile<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(RowFile)
 
 }  // namespace tesela::npy

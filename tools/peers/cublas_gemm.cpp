@@ -106,10 +106,7 @@ void CublasXtGemm<T>::multiply(const T* a, const T* b, T* c) const {
                "cublasXt gemm");
 }
 
-#define TESELA_INSTANTIATE(T)   \
-  template class CublasGemm<T>; \
-  template class CublasXtGemm<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(CublasGemm, CublasXtGemm)
 
 }  // namespace tesela::bench
 

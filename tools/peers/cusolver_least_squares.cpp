@@ -127,10 +127,7 @@ void CusolverLse<T>::solve(T* x) const {
   copy_memory(x, Y, bytes_of<T>(n * r));
 }
 
-#define TESELA_INSTANTIATE(T)    \
-  template class CusolverGlm<T>; \
-  template class CusolverLse<T>;
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_REALS(CusolverGlm, CusolverLse)
 
 }  // namespace tesela
 

@@ -179,7 +179,6 @@ auto SeminormalRows<T>::step(Graph& g, const HostMatrix<T>& C2) const -> Step {
   return {std::move(u), std::move(l)};
 }
 
-#define TESELA_INSTANTIATE(T) template class SeminormalRows<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(SeminormalRows)
 
 }  // namespace tesela::detail

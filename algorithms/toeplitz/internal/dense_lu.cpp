@@ -101,7 +101,6 @@ double DenseLu<T>::condition(Graph& g) const {
          });
 }
 
-#define TESELA_INSTANTIATE(T) template class DenseLu<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(DenseLu)
 
 }  // namespace tesela::detail

@@ -219,7 +219,6 @@ std::string order_names() {
   return names;
 }
 
-template class MimoSource<float>;
-template class MimoSource<double>;
+TESELA_CLASSES_FOR_REALS(MimoSource)
 
 }  // namespace tesela::cli

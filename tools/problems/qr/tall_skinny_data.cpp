@@ -72,7 +72,6 @@ double TallSkinnyData<T>::check(const std::string& peer, const HostMatrix<T>& r)
   return worst;
 }
 
-template class TallSkinnyData<float>;
-template class TallSkinnyData<double>;
+TESELA_CLASSES_FOR_REALS(TallSkinnyData)
 
 }  // namespace tesela::bench
