@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_grid.hpp>
 
 #include <algorithm>
@@ -76,6 +77,13 @@ class TileMatrix : public TileGrid {
       for (index_t j = 0; j < block.cols; ++j)
         std::copy_n(block.data + j * block.ld, block.rows, a + row + (col + j) * ld);
     });
+  }
+
+  /// Returns a copy in host memory; waits for the tasks that use the tiles.
+  HostMatrix<T> to_host() const {
+    HostMatrix<T> a(m(), n());
+    copy_to(a.data(), a.ld());
+    return a;
   }
 
   /// Calls f(tile, first row, first column) for every tile, column by column.

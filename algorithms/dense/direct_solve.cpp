@@ -194,9 +194,7 @@ DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, b
 template <class T>
 DirectSolve solve_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B) {
   const index_t n = A.n();
-  HostMatrix<T> a(n, n), b(n, B.n());
-  A.copy_to(a.data(), a.ld());
-  B.copy_to(b.data(), b.ld());
+  HostMatrix<T> a = A.to_host(), b = B.to_host();
   RangeScaling<T> scaling(a);
   a = scaling.matrix(std::move(a));
   b = scaling.right_hand_sides(std::move(b));

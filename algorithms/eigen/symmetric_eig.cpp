@@ -49,8 +49,7 @@ void check(index_t n, const SymmetricEigOptions& o) {
 template <class T>
 void by_lapack(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o, SymmetricEig<T>& result) {
   const index_t n = A.n();
-  HostMatrix<T> a(n, n);
-  A.copy_to(a.data(), a.ld());
+  HostMatrix<T> a = A.to_host();
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < j; ++i) a(i, j) = conj(a(j, i));
   std::vector<real_t<T>> values(static_cast<std::size_t>(n));

@@ -253,8 +253,7 @@ Svd<T> svd(Graph& g, const TileMatrix<T>& A, const SvdOptions& options) {
     const auto a = A(0, 0).read();
     return on_host(MatrixView<const T>(a.data, {a.rows, a.cols}, a.ld));
   }
-  HostMatrix<T> a(A.m(), A.n());
-  A.copy_to(a.data(), a.ld());
+  HostMatrix<T> a = A.to_host();
   return on_host(MatrixView<T>(a));
 }
 

@@ -83,9 +83,7 @@ HermitianToeplitzEig<T> by_real_form(std::span<const T> t, const SymmetricEigOpt
     if (!fits && result.status.ok()) result.status.verdict = SymmetricEigStatus::Verdict::overflow;
   }
   if (!found.vectors || !found.status.ok()) return result;
-  HostMatrix<real_t<T>> z(found.vectors->m(), found.vectors->n());
-  found.vectors->copy_to(z.data(), z.ld());
-  result.vectors = from_real_form<T>(z);
+  result.vectors = from_real_form<T>(found.vectors->to_host());
   return result;
 }
 

@@ -192,11 +192,7 @@ namespace {
 
 AnyArray to_numpy(const TileMatrixObject& a) {
   return a.with([]<class T>(const TileMatrix<T>& m) {
-    return to_python(with_workers([&](const c::Session&) {
-      HostMatrix<T> h(m.m(), m.n());
-      m.copy_to(h.data(), h.ld());
-      return h;
-    }));
+    return to_python(with_workers([&](const c::Session&) { return m.to_host(); }));
   });
 }
 

@@ -119,14 +119,6 @@ HostMatrix<T> above(const HostMatrix<T>& a, const HostMatrix<T>& b) {
                    [&](index_t i, index_t j) { return i < a.rows() ? a(i, j) : b(i - a.rows(), j); });
 }
 
-/// Returns the content of a matrix in tiles.
-template <class T>
-HostMatrix<T> contents(const TileMatrix<T>& A) {
-  HostMatrix<T> a(A.m(), A.n());
-  A.copy_to(a.data(), a.ld());
-  return a;
-}
-
 /// Returns a copy of a in tiles.
 template <class T>
 TileMatrix<T> tiles(Runtime& runtime, const HostMatrix<T>& a, TileShape tile) {

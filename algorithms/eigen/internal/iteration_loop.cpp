@@ -108,9 +108,7 @@ class OneTask {
       for (index_t i = j + 1; i < std::min(n_, j + half_ + 1); ++i)
         end.remaining.add({i, j, static_cast<double>(element(i, j))});
     }
-    if (!forms_p()) return;
-    end.p = HostMatrix<T>(n_, n_);
-    P_.copy_to(end.p.data(), n_);
+    if (forms_p()) end.p = P_.to_host();
   }
 
   Graph& g_;

@@ -71,8 +71,7 @@ std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, c
   result.condition = condition(0, 0).read()(0, 0);
   if (!clearly_regular(result.condition, rcond)) return std::nullopt;
   result.rank = n;
-  result.X = HostMatrix<T>(n, r);
-  X.copy_to(result.X.data(), result.X.ld());
+  result.X = X.to_host();
   result.residual_norms.assign(static_cast<std::size_t>(r), Real(0));
   norms.for_each_tile([&](Tile<Real> tile, index_t, index_t) {
     const auto part = tile.read();

@@ -43,7 +43,7 @@ void check(const Problem<T>& p) {
   const TileMatrix<T> Q = tiles(runtime(), identity<T>(n), {ld, 37});
   reduction.apply(g, Op::none, Q);
   REQUIRE(g.wait().ok());
-  const HostMatrix<T> q = contents(Q);
+  const HostMatrix<T> q = Q.to_host();
   B.tiles().for_each_tile([&](const Tile<T>& tile, index_t, index_t column) {
     const auto x = tile.read();
     for (index_t j = 0; j < x.cols; ++j)
@@ -56,7 +56,7 @@ void check(const Problem<T>& p) {
   });
   reduction.apply(g, adjoint<T>, Q);  // to Q gives the identity
   REQUIRE(g.wait().ok());
-  CHECK(distance(contents(Q), identity<T>(n)) <= orthogonality_bound<T>(n));
+  CHECK(distance(Q.to_host(), identity<T>(n)) <= orthogonality_bound<T>(n));
   check_two_sided(a, q, dense, q);
 }
 

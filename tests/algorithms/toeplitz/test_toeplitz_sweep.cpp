@@ -194,8 +194,7 @@ void check_one(Runtime& runtime, const ToeplitzCase& c, double scale, bool vecto
   worst.error = std::max(worst.error, error.error);
   worst.bound_used = std::max(worst.bound_used, error.error / bound);
   if (!vectors) return check_counts(g, t, toeplitz_dense_values(n, t.data()), s.resolution);
-  HostMatrix<T> x(n, n);
-  s.vectors->copy_to(x.data(), x.ld());
+  const HostMatrix<T> x = s.vectors->to_host();
   const ToeplitzSpectrumError pairs = toeplitz_spectrum_error(n, t.data(), s.values, s.symmetry, x.data(),
                                                               toeplitz_norm_estimate(n, t.data(), s.values));
   INFO("residual " << pairs.residual << ", overlaps " << pairs.orthogonality << ", symmetry " << pairs.symmetry);

@@ -39,8 +39,7 @@ Solver<QrFactors<T>> by_band(QrProblem<T>& p) {
     givens_band_qr(*g, *state->A, n, k, k, {GivensMethod::chain}).form_q(*g, *state->Q);
   };
   const auto result = [state, n, k] {
-    HostMatrix<T> band(state->band.rows(), n);
-    state->A->copy_to(band.data(), band.ld());
+    const HostMatrix<T> band = state->A->to_host();
     state->r = HostMatrix<T>::zeros(n, n);
     for (index_t j = 0; j < n; ++j)
       for (index_t i = std::max<index_t>(0, j - 2 * k); i <= j; ++i) state->r(i, j) = band(2 * k + i - j, j);

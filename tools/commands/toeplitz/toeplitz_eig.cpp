@@ -112,8 +112,7 @@ int run_eig(Options o) {
               {{}, [&](Graph& g, bool) { return s = toeplitz_spectrum<T>(g, column, options), 0.0; }});
     in_solves = time_in_solves(runtime.statistics());
     if (options.vectors) {
-      vectors = HostMatrix<T>(n, s.vectors->n());
-      s.vectors->copy_to(vectors.data(), vectors.ld());
+      vectors = s.vectors->to_host();
       s.vectors.reset();  // they need the runtime
     }
   }

@@ -185,11 +185,7 @@ Solver<QrFactors<T>> by_rotations(QrProblem<T>& p, const GivensOptions& given) {
   Solver<QrFactors<T>> solver = by_graph(p, tile, factor, describe);
   solver.result = [factors = solver.result, Q] {
     QrFactors<T> f = factors();
-    f.form_q = [Q](HostMatrix<T>& q, index_t) {
-      HostMatrix<T> whole(Q->m(), Q->n());
-      Q->copy_to(whole.data(), whole.ld());
-      std::copy_n(whole.data(), q.size(), q.data());
-    };
+    f.form_q = [Q](HostMatrix<T>& q, index_t) { std::copy_n(Q->to_host().data(), q.size(), q.data()); };
     f.multiply_q = [form = f.form_q, m = Q->m()](HostMatrix<T>& c, index_t columns) {
       HostMatrix<T> q(m, m);
       form(q, m);
@@ -235,8 +231,7 @@ Solver<QrFactors<T>> by_orthogonalization(QrProblem<T>& p, Orthogonalization met
       return f;
     }
     const TileMatrix<T>& R = state->found->R;
-    p.r = HostMatrix<T>(R.m(), R.n());
-    R.copy_to(p.r.data(), p.r.ld());
+    p.r = R.to_host();
     f.r = &p.r;
     f.form_q = [state](HostMatrix<T>& q, index_t) { state->A->copy_to(q.data(), q.ld()); };
     return f;

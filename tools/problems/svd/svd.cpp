@@ -41,13 +41,6 @@ namespace {
 constexpr index_t measured_whole = 4096, sampled = 64;
 
 template <class T>
-HostMatrix<T> on_host(const TileMatrix<T>& X) {
-  HostMatrix<T> x(X.m(), X.n());
-  X.copy_to(x.data(), x.ld());
-  return x;
-}
-
-template <class T>
 Solver<Svd<T>> by_graph(SvdProblem<T>& p, SvdMethod method) {
   struct State {
     std::optional<TileMatrix<T>> A;  // on a GPU
@@ -71,8 +64,8 @@ Solver<Svd<T>> by_graph(SvdProblem<T>& p, SvdMethod method) {
   };
   const auto result = [state] {
     Svd<T> found = std::move(state->found);
-    if (found.u_tiles) found.u.emplace(on_host(*found.u_tiles)), found.u_tiles.reset();
-    if (found.v_tiles) found.v.emplace(on_host(*found.v_tiles)), found.v_tiles.reset();
+    if (found.u_tiles) found.u.emplace(found.u_tiles->to_host()), found.u_tiles.reset();
+    if (found.v_tiles) found.v.emplace(found.v_tiles->to_host()), found.v_tiles.reset();
     return found;
   };
   return {prepare, run, {}, result};

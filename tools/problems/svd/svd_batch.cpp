@@ -72,13 +72,8 @@ Solver<SvdBatch<T>> by_resident_graph(SvdBatchProblem<T>& p) {
     state->failures = svd_batch<T>(*graph, state->A, state->S, some ? &state->U : nullptr, some ? &state->V : nullptr);
   };
   const auto result = [state, some] {
-    const auto on_host = [](const auto& X) {
-      HostMatrix<std::remove_cvref_t<decltype(*X(0, 0).read().data)>> x(X.m(), X.n());
-      X.copy_to(x.data(), x.ld());
-      return x;
-    };
-    SvdBatch<T> found{std::move(state->failures), on_host(state->S), {}, {}};
-    if (some) found.u.emplace(on_host(state->U)), found.v.emplace(on_host(state->V));
+    SvdBatch<T> found{std::move(state->failures), state->S.to_host(), {}, {}};
+    if (some) found.u.emplace(state->U.to_host()), found.v.emplace(state->V.to_host());
     return found;
   };
   return {[] {}, run, {}, result};

@@ -199,8 +199,7 @@ void check_neighbours(const HostMatrix<T>& t, const Spectrum<T>& s) {
   const index_t nb = v.tile_shape().nb, tiles = std::min<index_t>(v.nt(), ceil_div(index_t{512}, nb)),
                 from = (v.nt() - tiles) / 2;
   const TileMatrix<T> some = v.view(0, from, v.mt(), tiles);
-  HostMatrix<T> x(v.m(), some.n());
-  some.copy_to(x.data(), x.ld());
+  HostMatrix<T> x = some.to_host();
   const auto first = static_cast<std::size_t>(from * nb), count = static_cast<std::size_t>(some.n());
   if constexpr (is_complex<T>) {
     const HostMatrix<T> a = dense(t);
