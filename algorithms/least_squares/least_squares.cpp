@@ -283,10 +283,7 @@ LeastSquares<T> ols(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const Ol
     answer.degrees_of_freedom = m - answer.rank;
     return answer;
   }
-  const bool alone = runtime.ranks() == 1;
-  const int of_a = alone ? range_exponent_by_samples(a) : 0, of_b = alone ? range_exponent_by_samples(b) : 0;
-  static_cast<void>(scale_in_memory(a, -of_a));
-  static_cast<void>(scale_in_memory(b, -of_b));
+  const int of_a = scale_into_range(runtime, a), of_b = scale_into_range(runtime, b);
   LeastSquares<T> answer = detail::solve_in_tiles(
       runtime, a, b, options, [](Graph& g, const auto& A, const auto& B, const auto& o) { return ols(g, A, B, o); });
   scale_back(answer, of_a, of_b);

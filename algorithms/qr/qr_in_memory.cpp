@@ -61,14 +61,6 @@ TileShape tile_of(const Runtime& runtime, const MatrixView<T>& a, const QrOption
   return qr_tile(runtime, a.rows, a.cols, is_complex<T>);
 }
 
-/// Scales A by 2^-e, so that qr() stays in range. Returns e.
-template <class T>
-int scale_into_range(const Runtime& runtime, const MatrixView<T>& a) {
-  const int exponent = runtime.ranks() == 1 ? range_exponent_by_samples(a) : 0;
-  static_cast<void>(scale_in_memory(a, -exponent));
-  return exponent;
-}
-
 }  // namespace
 
 template <class T>
