@@ -34,7 +34,7 @@ class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
-  Option* capture_default_str();                 ///< shows the variable's present value as the default
+  Option* show_default();                        ///< shows the variable's present value as the default
   Option* check(const Check& check);             ///< of the text, after the checks so far
   Option* default_str(const std::string& text);  ///< the default that the help shows
   Option* delimiter(char separator);             ///< the text is a list
@@ -42,6 +42,8 @@ class Option {
   Option* expected(int least, int most);         ///< number of words
   Option* group(const std::string& name);        ///< of the help; "" hides the option
   Option* needs(Option* other);                  ///< an error without the other option
+  Option* non_negative();                        ///< transform() by that check
+  Option* positive();                            ///< transform() by that check
   Option* required();                            ///< an error if it is missing
   Option* transform(const Check& check);         ///< as check(), before the others
   Option* type_name(const std::string& name);    ///< such as FILE

@@ -1,4 +1,3 @@
-#include "tools/app/numbers.hpp"
 #include "tools/bench/adi/adi_peers.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
@@ -122,11 +121,10 @@ const cli::Command adi_command(
       o->common.repeat = 9;
       o->add_to(app, "adi", {.seed = false});
       app.add_option("-n,--n", o->n, "unknowns along a side; several: one case each")->delimiter(',');
-      app.add_option("--tiles", o->tiles, "of whole columns (default: one for each GPU, or core)")
-          ->transform(cli::positive());
+      app.add_option("--tiles", o->tiles, "of whole columns (default: one for each GPU, or core)")->positive();
       app.add_option("--steps", o->steps, "inserted at once; a single one is timed as well")
-          ->transform(cli::positive())
-          ->capture_default_str();
+          ->positive()
+          ->show_default();
       std::vector<std::string> names = cusparse_peers;
       names.insert(names.begin(), {"tesela", "thomas"});
       app.add_option(

@@ -18,7 +18,7 @@ void FactorOptions::add_peers(cli::App& app, const std::vector<std::string>& nam
   bench::add_peers(app, peers, names);
   app.add_option("--data", data, "host: transfers are timed; device: the data stay on the GPUs")
       ->check(cli::one_of({"host", "device"}))
-      ->capture_default_str();
+      ->show_default();
 }
 
 void FactorOptions::resolve(const std::string& benchmark) {

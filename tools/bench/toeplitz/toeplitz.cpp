@@ -1,4 +1,3 @@
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
@@ -54,7 +53,7 @@ const cli::Command toeplitz_command(
       auto o = std::make_shared<ToeplitzBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "toeplitz", {.complex = true});
-      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
+      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->positive()->show_default();
       app.add_flag("--vectors", o->vectors, "eigenvectors too");
       add_peers(app, o->peers, peer_names(cli::spectrum_table<double>()));
       o->settings.add_to(app);

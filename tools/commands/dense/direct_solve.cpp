@@ -2,7 +2,6 @@
 
 #include "tools/app/arguments.hpp"
 #include "tools/app/matrix_outputs.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/plan_report.hpp"
 #include "tools/app/sizes.hpp"
@@ -23,9 +22,7 @@ namespace tesela::cli {
 
 void DirectOptions::add_to(App& app, const char* kinds, const char* otherwise) {
   random = otherwise;
-  auto* order = app.add_option("-n,--n", n, "order of a generated A (default: 2048)")
-                    ->transform(cli::non_negative())
-                    ->generates();
+  auto* order = app.add_option("-n,--n", n, "order of a generated A (default: 2048)")->non_negative()->generates();
   auto* kind = add_random(app, random, kinds);
   add_input(app, "-a,--a", a, "read A from FILE (.mtx, .npy, .csv or .txt)")
       ->excludes(order)
@@ -33,13 +30,13 @@ void DirectOptions::add_to(App& app, const char* kinds, const char* otherwise) {
       ->belongs_to_files({"--n", "--random"}, "--n N for a random matrix of order N");
   auto* sides = add_input(app, "-b,--b", b, "and solve A X = B: B, n x r, from FILE");
   app.add_option("--rhs", rhs, "right-hand sides to solve for (uniform random numbers)")
-      ->transform(cli::non_negative())
+      ->non_negative()
       ->excludes(sides)
-      ->capture_default_str();
+      ->show_default();
   add_output(app, Output::matrix, "-o,--out", out, "write X, n x r, to FILE (.mtx, .npy, .csv or .txt)");
   app.add_option("--by", by, "tiles, or stages (entry by entry along a wavefront, for studies)")
       ->check(one_of({"tiles", "stages"}))
-      ->capture_default_str();
+      ->show_default();
 }
 
 void DirectOptions::resolve(const char* command) {

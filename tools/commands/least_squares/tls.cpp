@@ -151,14 +151,9 @@ const Command tls_command(Command::Group::top, "tls", "total least squares, erro
   auto* a = add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)");
   auto* b = add_input(app, "-b,--b", o->b, "read the right-hand sides, the columns of B, from FILE");
   const auto generated = [&](Option* option, Option* file) { return option->excludes(file)->excludes(data); };
-  generated(
-      app.add_option("-m,--m", o->m, "rows of a generated A (default: 4n)")->transform(non_negative())->generates(), a);
-  generated(
-      app.add_option("-n,--n", o->n, "columns of a generated A (default: 100)")->transform(non_negative())->generates(),
-      a);
-  generated(app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
-                ->transform(non_negative())
-                ->capture_default_str(),
+  generated(app.add_option("-m,--m", o->m, "rows of a generated A (default: 4n)")->non_negative()->generates(), a);
+  generated(app.add_option("-n,--n", o->n, "columns of a generated A (default: 100)")->non_negative()->generates(), a);
+  generated(app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")->non_negative()->show_default(),
             b);
   generated(add_random(app, o->random, random_kinds()), a);
   add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx, .npy, .csv or .txt)");

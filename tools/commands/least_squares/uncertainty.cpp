@@ -82,7 +82,7 @@ void UncertaintyOptions::add_to(App& app) {
                "standard errors, z and p for errors of the variances that are given (of ols 1), which nothing scales");
   app.add_option("--level", regression.level, "probability of the intervals")
       ->check(cli::between(1e-6, 1 - 1e-6))
-      ->capture_default_str();
+      ->show_default();
   add_output(
       app, Output::matrix, "--out-covariance", covariance,
       "write the covariance of the unknowns, n x n, to FILE; with several right-hand sides, whose variances differ, "

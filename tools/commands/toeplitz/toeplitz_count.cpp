@@ -1,6 +1,5 @@
 #include "tools/app/command.hpp"
 #include "tools/app/matrix_outputs.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/progress.hpp"
 #include "tools/app/runs.hpp"
@@ -162,7 +161,7 @@ const Command count_command(
     [](App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
-      app.add_option("--sigma", o->sigma, "shifts, several with commas")->delimiter(',')->capture_default_str();
+      app.add_option("--sigma", o->sigma, "shifts, several with commas")->delimiter(',')->show_default();
       app.add_flag("--both", o->both, "count by Levinson's pivots as well, and compare");
       add_output(app, Output::matrix, "-o,--out", o->out,
                  "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
@@ -184,9 +183,7 @@ const Command slice_command(
     Command::Group::toeplitz, "slice", "intervals with a limited number of eigenvalues each", [](App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
-      app.add_option("--most", o->most, "eigenvalues in an interval")
-          ->transform(cli::positive())
-          ->capture_default_str();
+      app.add_option("--most", o->most, "eigenvalues in an interval")->positive()->show_default();
       app.add_option("--range", o->range, "A,B: only [A, B)");
       add_output(app, Output::matrix, "-o,--out", o->out,
                  "write low, high, symmetric and skew counts, and 1 for a cluster, a row each, to FILE");

@@ -24,7 +24,7 @@ void GemmMethod::add_to(App& app) {
   Choices().add(gemm_accuracies()).add_option(app, "--accuracy", accuracy, "error of products by residues: ");
   app.add_option("--block", block, "thread-block edge of naive, shared and coarse")
       ->check(one_of({"16", "32"}))
-      ->capture_default_str();
+      ->show_default();
 }
 
 GemmOptions GemmMethod::options(const std::string& command, const Runtime& runtime, index_t m, index_t n, index_t k,

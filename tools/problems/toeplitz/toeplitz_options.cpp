@@ -1,7 +1,6 @@
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 
 #include "tools/app/arguments.hpp"
-#include "tools/app/numbers.hpp"
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -44,7 +43,7 @@ HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
 }
 
 void ToeplitzInput::add_to(App& app) {
-  auto* size = app.add_option("-n,--n", n, "order of the matrix")->transform(cli::non_negative())->generates();
+  auto* size = app.add_option("-n,--n", n, "order of the matrix")->non_negative()->generates();
   const auto of = add_toeplitz_kind(app, kind);
   auto* file = add_input(app, "--t", t, "read t, the first column, from FILE (.mtx, .npy, .csv or .txt)")
                    ->excludes(size)
