@@ -85,6 +85,11 @@ class App {
   /// vector of them.
   template <class T>
   Option* add_option(const std::string& name, T& value, const std::string& about = "");
+  /// Adds an option whose text is a list "a,b,c".
+  template <class T>
+  Option* add_list(const std::string& name, T& value, const std::string& about = "") {
+    return add_option(name, value, about)->delimiter(',');
+  }
   /// Adds a flag that sets `value`; "--x,!--no-x" clears it by its second name.
   Option* add_flag(const std::string& name, bool& value, const std::string& about = "");
   /// Returns the option with this name. Throws if the command has none.

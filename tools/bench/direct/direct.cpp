@@ -80,10 +80,9 @@ std::function<int()> set_up(cli::App& app, bool symmetric) {
   o->symmetric = symmetric;
   o->common.repeat = 5;
   o->add_to(app, o->command(), {.complex = true, .streams = 2});
-  app.add_option("-n,--n", o->n, "order of A; several: one case each")->delimiter(',')->show_default();
+  app.add_list("-n,--n", o->n, "order of A; several: one case each")->show_default();
   if (!symmetric)
-    app.add_option("--pivot", o->pivots, "which factorizations")
-        ->delimiter(',')
+    app.add_list("--pivot", o->pivots, "which factorizations")
         ->check(cli::one_of({"none", "tournament"}))
         ->show_default();
   cli::add_tile(app, o->tile, symmetric ? "NB or NBxWIDTH, a multiple of NB" : "NB, columns");

@@ -142,9 +142,8 @@ const cli::Command eig_command(
       auto o = std::make_shared<EigBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "eig", {.complex = true});
-      app.add_option("-n,--n", o->n, "orders; several: two cases each")->delimiter(',')->positive()->show_default();
-      app.add_option("--jobs,--job", o->jobs, "values, vectors (default: both), band: the reduction to a band alone")
-          ->delimiter(',')
+      app.add_list("-n,--n", o->n, "orders; several: two cases each")->positive()->show_default();
+      app.add_list("--jobs,--job", o->jobs, "values, vectors (default: both), band: the reduction to a band alone")
           ->check(cli::one_of({"values", "vectors", "band"}));
       app.add_option("--fraction", o->fraction, "of the vectors, the smallest; cusolver-x takes a part alone")
           ->show_default();

@@ -58,22 +58,19 @@ void run(EigBatchBenchOptions o) {
   report.finish();
 }
 
-const cli::Command eig_batch_command(cli::Command::Group::bench, "eig-batch",
-                                     "many small symmetric eigenproblems against LAPACK and cuSOLVER",
-                                     [](cli::App& app) {
-                                       auto o = std::make_shared<EigBatchBenchOptions>();
-                                       o->common.repeat = 5;
-                                       o->add_to(app, "eig-batch");
-                                       app.add_option("-n,--n", o->n, "orders; several: a case each for every job")
-                                           ->delimiter(',')
-                                           ->positive()
-                                           ->show_default();
-                                       app.add_option("--count", o->count, "matrices")->positive()->show_default();
-                                       add_jobs(app, o->jobs);
-                                       o->add_peers(app);
-                                       cli::add_random(app, o->random, symmetric_kinds());
-                                       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
-                                     });
+const cli::Command eig_batch_command(
+    cli::Command::Group::bench, "eig-batch", "many small symmetric eigenproblems against LAPACK and cuSOLVER",
+    [](cli::App& app) {
+      auto o = std::make_shared<EigBatchBenchOptions>();
+      o->common.repeat = 5;
+      o->add_to(app, "eig-batch");
+      app.add_list("-n,--n", o->n, "orders; several: a case each for every job")->positive()->show_default();
+      app.add_option("--count", o->count, "matrices")->positive()->show_default();
+      add_jobs(app, o->jobs);
+      o->add_peers(app);
+      cli::add_random(app, o->random, symmetric_kinds());
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
+    });
 
 }  // namespace
 }  // namespace tesela::bench

@@ -104,7 +104,7 @@ const cli::Command eig_jobs_command(
       auto o = std::make_shared<EigJobsOptions>();
       o->common.repeat = 3;
       o->add_to(app, "eig-jobs");
-      app.add_option("-n,--n", o->n, "orders; several: a case each")->delimiter(',')->positive()->show_default();
+      app.add_list("-n,--n", o->n, "orders; several: a case each")->positive()->show_default();
       app.add_option("--count", o->count, "problems")->positive()->show_default();
       app.add_option("--at-once", o->at_once, "at a time (default: what suits)")->positive();
       cli::Choices().add(eig_methods()).add_option(app, "--method", o->method);

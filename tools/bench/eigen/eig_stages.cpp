@@ -165,7 +165,7 @@ const cli::Command eig_stages_command(
       auto o = std::make_shared<EigStagesOptions>();
       o->common.repeat = 3;
       o->add_to(app, "eig-stages");
-      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->positive()->show_default();
+      app.add_list("-n,--n", o->n, "orders")->positive()->show_default();
       add_jobs(app, o->jobs);
       app.add_option("--band", o->band, "half-width of the band between the stages")->positive();
       app.add_option("--block", o->block, "columns that are gathered before A takes them")->positive();

@@ -146,8 +146,8 @@ const cli::Command eig_study_command(
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 1;
       o->add_to(app, "eig-study");
-      app.add_option("-n,--n", o->n, "orders (default: the table's)")->delimiter(',')->positive();
-      app.add_option("--kinds", o->kinds, std::string("kinds of matrices: ") + symmetric_kinds())->delimiter(',');
+      app.add_list("-n,--n", o->n, "orders (default: the table's)")->positive();
+      app.add_list("--kinds", o->kinds, std::string("kinds of matrices: ") + symmetric_kinds());
       app.add_option("--seeds", o->seeds, "matrices of each kind, from --seed on")->positive()->show_default();
       std::vector<std::string> names;
       for (const auto& method : eig_methods()) names.emplace_back(method.name);

@@ -94,10 +94,9 @@ const cli::Command gemm_command(cli::Command::Group::bench, "gemm",
                                   auto o = std::make_shared<GemmOptionsOfBench>();
                                   o->common.repeat = 7;
                                   o->add_to(app, "gemm", {.complex = true});
-                                  app.add_option(
+                                  app.add_list(
                                          "-n,--n", o->n,
                                          "columns of C (and rows of A and B without --m, --k); several: one case each")
-                                      ->delimiter(',')
                                       ->show_default();
                                   app.add_option("-m,--m", o->m, "rows of C (default: n)")->positive();
                                   app.add_option("-k,--k", o->k, "inner size (default: n)")->positive();

@@ -150,14 +150,12 @@ const cli::Command givens_command(
           ->check(cli::one_of({"stages", "chain"}))
           ->show_default();
       app.add_option("-m,--m", o->m, "rows, of the table of stages")->positive()->show_default();
-      app.add_option("-n,--n", o->n, "columns, several with commas (default: the table's)")->delimiter(',')->positive();
+      app.add_list("-n,--n", o->n, "columns, several with commas (default: the table's)")->positive();
       app.add_option("--order", o->order, "of the stages: " + schedule_order_list())
           ->type_name("ORDER")
           ->show_default();
-      app.add_option("--half-width", o->half_widths, "of the table of chains' matrices; -1: dense")
-          ->delimiter(',')
-          ->show_default();
-      app.add_option("--block", o->blocks, "threads of a block on a GPU, several with commas")->delimiter(',');
+      app.add_list("--half-width", o->half_widths, "of the table of chains' matrices; -1: dense")->show_default();
+      app.add_list("--block", o->blocks, "threads of a block on a GPU, several with commas");
       app.add_option("--window", o->window, "columns whose rotations are one task")
           ->check(cli::between(1, static_cast<double>(max_givens_window)))
           ->show_default();

@@ -229,19 +229,16 @@ const cli::Command givens_study_command(
       o->add_to(app, "givens", {.precision = false});
       std::vector<std::string> names{"all"};
       for (const Table& table : tables()) names.push_back(table.name);
-      app.add_option("--table", o->tables, "tables of the Cinvestav thesis (docs/sources.md), several with commas")
-          ->delimiter(',')
+      app.add_list("--table", o->tables, "tables of the Cinvestav thesis (docs/sources.md), several with commas")
           ->check(cli::one_of(names))
           ->show_default();
-      app.add_option("-n,--n", o->n, "orders (default: the table's)")->delimiter(',')->positive();
-      app.add_option("--peers", o->peers,
-                     "chain: full storage; band: band storage; lapack: geqrf and orgqr; sequential: rotations on one "
-                     "core")
-          ->delimiter(',')
+      app.add_list("-n,--n", o->n, "orders (default: the table's)")->positive();
+      app.add_list("--peers", o->peers,
+                   "chain: full storage; band: band storage; lapack: geqrf and orgqr; sequential: rotations on one "
+                   "core")
           ->check(cli::one_of({"chain", "band", "lapack", "sequential"}))
           ->show_default();
-      app.add_option("--threads", o->threads, "of LAPACK, several with commas (default: 6 and 12, or all cores)")
-          ->delimiter(',')
+      app.add_list("--threads", o->threads, "of LAPACK, several with commas (default: 6 and 12, or all cores)")
           ->positive();
       app.add_option("--mkl", o->mkl, "libmkl_rt.so: MKL is a peer as well")->type_name("FILE");
       app.add_option("--limit", o->limit,

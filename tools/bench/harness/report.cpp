@@ -294,15 +294,14 @@ void Report::finish() const {
 
 bool Options::gpu() const { return count_cuda_devices() > 0 && common.ncuda != 0; }
 
-cli::Option* add_peers(cli::App& app, std::vector<std::string>& peers, const std::vector<std::string>& names) {
-  return app.add_option("--peers,--methods", peers, "methods to run; the others are compared with the first")
-      ->delimiter(',')
+cli::Option* add_peers(cli::App& app, std::vector<std::string>& peers, const std::vector<std::string>& names,
+                       const std::string& about) {
+  return app.add_list("--peers,--methods", peers, "methods to run; the others are compared with the first" + about)
       ->check(cli::one_of(names));
 }
 
 void add_jobs(cli::App& app, std::vector<std::string>& jobs) {
-  app.add_option("--jobs", jobs, "values, vectors: one job or two")
-      ->delimiter(',')
+  app.add_list("--jobs", jobs, "values, vectors: one job or two")
       ->check(cli::one_of({"values", "vectors"}))
       ->show_default();
 }

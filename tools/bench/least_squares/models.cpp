@@ -129,7 +129,7 @@ std::function<int()> setup(cli::App& app, const char* name, bool weighted) {
     settle(app.add_option("--by", o->by, "a factor of the covariance, m x m, as ggglm takes it, or weights")
                ->check(cli::one_of({"factor", "weights"})));
   settle(app.add_option("-m,--m", o->m, "rows")->positive());
-  settle(app.add_option("-n,--n", o->n, "columns of A; several: one case each")->delimiter(','));
+  settle(app.add_list("-n,--n", o->n, "columns of A; several: one case each"));
   if (!weighted) app.add_option("--columns-b", o->p, "columns of B (default: m)")->positive()->excludes(table);
   settle(app.add_option("--rhs", o->rhs, "right-hand sides")->positive());
   std::vector<std::string> names = peer_names(cli::glm_table<double>());

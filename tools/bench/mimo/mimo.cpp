@@ -43,10 +43,9 @@ const cli::Command command(
       o->common.repeat = 5;
       o->common.precision = "s";
       o->add_to(app, "mimo");
-      app.add_option(
+      app.add_list(
              "--rows", o->rows,
              "qr, tables, one-channel, channel-each, many, slot4, slot8, soft4, soft8, hard4, hard8 (default: all)")
-          ->delimiter(',')
           ->check(cli::one_of(all_rows));
       app.add_option("--matrices", o->matrices, "of qr")->positive()->show_default();
       app.add_option("--signals", o->signals, "of one-channel and channel-each")->positive()->show_default();

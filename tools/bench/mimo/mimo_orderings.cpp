@@ -334,8 +334,8 @@ const cli::Command command(
                      "signals: by owner, a peer for each buffer (4.4); strategies: by all strategies; or all")
           ->check(cli::one_of({"all", "memory", "qrs", "signals", "strategies"}))
           ->show_default();
-      app.add_option("-n,--n", o->n, "columns in real form")->delimiter(',')->positive()->show_default();
-      app.add_option("--buffers", o->buffers, "signals at a time, or inf")->delimiter(',')->show_default();
+      app.add_list("-n,--n", o->n, "columns in real form")->positive()->show_default();
+      app.add_list("--buffers", o->buffers, "signals at a time, or inf")->show_default();
       app.add_option("--signals", o->signals, "how many")->positive()->show_default();
       app.add_option("--ebn0", o->ebn0, "in dB")->show_default();
       return std::function<int()>([o] { return guarded([&] { run(*o); }); });

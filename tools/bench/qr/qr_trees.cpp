@@ -144,8 +144,7 @@ const cli::Command qr_trees_command(
       app.add_option("--kernels", o->method.kernels, "tt makes every tile triangular before tiles are joined")
           ->check(cli::one_of({"auto", "tt"}))
           ->show_default();
-      app.add_option("--trees", o->trees, "which (default: all, domain:4 for domain); of " + schedule_order_list())
-          ->delimiter(',')
+      app.add_list("--trees", o->trees, "which (default: all, domain:4 for domain); of " + schedule_order_list())
           ->type_name("ORDER");
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });

@@ -62,8 +62,7 @@ const cli::Command svd_command(
       auto o = std::make_shared<SvdBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "svd", {.complex = true});
-      app.add_option("-n,--n", o->n, "columns of A (and rows without --m); several: one case each for every job")
-          ->delimiter(',')
+      app.add_list("-n,--n", o->n, "columns of A (and rows without --m); several: one case each for every job")
           ->show_default();
       app.add_option("-m,--m", o->m, "rows of A (default: n)")->positive();
       add_jobs(app, o->jobs);

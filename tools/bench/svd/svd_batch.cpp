@@ -52,23 +52,20 @@ void run(SvdBatchBenchOptions o) {
   report.finish();
 }
 
-const cli::Command svd_batch_command(cli::Command::Group::bench, "svd-batch",
-                                     "many small singular value decompositions against LAPACK and cuSOLVER",
-                                     [](cli::App& app) {
-                                       auto o = std::make_shared<SvdBatchBenchOptions>();
-                                       o->common.repeat = 5;
-                                       o->add_to(app, "svd-batch");
-                                       app.add_option("-n,--n", o->n, "columns; several: a case each for every job")
-                                           ->delimiter(',')
-                                           ->positive()
-                                           ->show_default();
-                                       app.add_option("-m,--m", o->m, "rows (default: n)")->positive();
-                                       app.add_option("--count", o->count, "matrices")->positive()->show_default();
-                                       add_jobs(app, o->jobs);
-                                       o->add_peers(app, cli::peer_names(cli::svd_batch_table<double>()));
-                                       cli::add_random(app, o->random, svd_kinds());
-                                       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
-                                     });
+const cli::Command svd_batch_command(
+    cli::Command::Group::bench, "svd-batch", "many small singular value decompositions against LAPACK and cuSOLVER",
+    [](cli::App& app) {
+      auto o = std::make_shared<SvdBatchBenchOptions>();
+      o->common.repeat = 5;
+      o->add_to(app, "svd-batch");
+      app.add_list("-n,--n", o->n, "columns; several: a case each for every job")->positive()->show_default();
+      app.add_option("-m,--m", o->m, "rows (default: n)")->positive();
+      app.add_option("--count", o->count, "matrices")->positive()->show_default();
+      add_jobs(app, o->jobs);
+      o->add_peers(app, cli::peer_names(cli::svd_batch_table<double>()));
+      cli::add_random(app, o->random, svd_kinds());
+      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
+    });
 
 }  // namespace
 }  // namespace tesela::bench

@@ -132,7 +132,7 @@ const cli::Command toeplitz_solve_command(
       auto o = std::make_shared<SolveOptions>();
       o->common.repeat = 5;
       o->add_to(app, "toeplitz-solve");
-      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->positive()->show_default();
+      app.add_list("-n,--n", o->n, "orders")->positive()->show_default();
       cli::add_toeplitz_kind(app, o->kind);
       app.add_flag("--nonsymmetric", o->nonsymmetric, "generate the first row as well, for the kinds random and spd");
       app.add_option("--sigma", o->sigma, "the shift")->show_default();

@@ -244,14 +244,11 @@ const cli::Command toeplitz_study_command(
                      "the GPU if there is one")
           ->check(cli::one_of({"all", "sizes", "tolerance", "choices"}))
           ->show_default();
-      app.add_option("-n,--n", o->n, "orders (default: the table's)")->delimiter(',')->positive();
-      app.add_option("--per-interval", o->per_interval, "eigenvalues an interval, of the table of sizes")
-          ->delimiter(',')
-          ->positive();
-      app.add_option("--peers", o->peers,
-                     "of the table of sizes: published (the choices of Graciá Gil 2010), published-cauchy (our solver "
-                     "with them), ours")
-          ->delimiter(',')
+      app.add_list("-n,--n", o->n, "orders (default: the table's)")->positive();
+      app.add_list("--per-interval", o->per_interval, "eigenvalues an interval, of the table of sizes")->positive();
+      app.add_list("--peers", o->peers,
+                   "of the table of sizes: published (the choices of Graciá Gil 2010), published-cauchy (our solver "
+                   "with them), ours")
           ->check(cli::one_of({"published", "published-cauchy", "ours"}))
           ->show_default();
       app.add_flag("!--no-cores", o->cores, "only the GPU");

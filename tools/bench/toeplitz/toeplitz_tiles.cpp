@@ -83,8 +83,8 @@ const cli::Command toeplitz_tiles_command(
       auto o = std::make_shared<TilesOptions>();
       o->common.repeat = 5;
       o->add_to(app, "toeplitz-tiles");
-      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->positive()->show_default();
-      app.add_option("--wanted", o->wanted, "eigenvalues, about")->delimiter(',')->positive()->show_default();
+      app.add_list("-n,--n", o->n, "orders")->positive()->show_default();
+      app.add_list("--wanted", o->wanted, "eigenvalues, about")->positive()->show_default();
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 

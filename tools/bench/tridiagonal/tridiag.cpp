@@ -222,7 +222,7 @@ const cli::Command tridiag_command(
       auto o = std::make_shared<TridiagOptions>();
       o->common.repeat = 9;
       o->add_to(app, "tridiag", {.complex = true});
-      app.add_option("-n,--n", o->n, "equations of a system; several: one case each")->delimiter(',');
+      app.add_list("-n,--n", o->n, "equations of a system; several: one case each");
       app.add_option("--batch", o->batch, "systems")->positive()->show_default();
       app.add_option("--tiles", o->tiles, "of the rows of one system, of the systems of a batch (default: what suits)")
           ->positive();

@@ -251,9 +251,8 @@ const Command schedule(
       app.add_option("--order", options->order, all_orders())->type_name("ORDER")->show_default();
       app.add_option("-m,--m", options->m, "rows (default: 8; of wavefronts n)")->non_negative();
       app.add_option("-n,--n", options->n, "columns (default: 4; of wavefronts 8)")->non_negative();
-      app.add_option("--staircase", options->staircase,
-                     "the last row of each column that is not zero: R1,R2,... (says n; zeros are skipped)")
-          ->delimiter(',')
+      app.add_list("--staircase", options->staircase,
+                   "the last row of each column that is not zero: R1,R2,... (says n; zeros are skipped)")
           ->positive()
           ->excludes(app.get_option("--n"));
       add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
