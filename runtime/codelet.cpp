@@ -7,7 +7,6 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 namespace tesela::detail {
 namespace {

@@ -2,7 +2,6 @@
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 

@@ -17,7 +17,6 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace tesela {

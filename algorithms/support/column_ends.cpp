@@ -2,9 +2,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 
-#include <algorithm>
 #include <complex>
-#include <string>
 
 namespace tesela {
 

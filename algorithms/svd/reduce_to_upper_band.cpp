@@ -5,7 +5,6 @@
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace tesela {
 

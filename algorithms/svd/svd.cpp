@@ -14,9 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
-#include <tuple>
 #include <type_traits>
 
 namespace tesela {

@@ -4,7 +4,6 @@
 #include <tesela/tiles/size_checks.hpp>
 
 #include <limits>
-#include <string>
 #include <vector>
 
 namespace tesela {

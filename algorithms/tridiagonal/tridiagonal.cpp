@@ -3,7 +3,6 @@
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
-#include <string>
 #include <vector>
 
 namespace tesela {

@@ -3,8 +3,6 @@
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
-#include <string>
-
 namespace tesela {
 
 using namespace kernels;

@@ -3,8 +3,6 @@
 #include <tesela/host/blas.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>

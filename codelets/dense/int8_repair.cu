@@ -3,8 +3,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 namespace tesela::kernels::int8 {
 namespace {
 

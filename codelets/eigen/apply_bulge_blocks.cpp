@@ -1,7 +1,6 @@
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
 
 #include <algorithm>
-#include <complex>
 #include <cstring>
 #include <type_traits>
 #include <vector>

@@ -5,7 +5,6 @@
 #include <tesela/codelets/mimo/soft_detector.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace tesela::kernels {
 

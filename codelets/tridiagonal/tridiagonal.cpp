@@ -1,7 +1,6 @@
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
-#include <cmath>
 #include <memory>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
 #include <algorithm>
-#include <complex>
 #include <vector>
 
 // The variants of cores for complex numbers, one system and one row after another.

@@ -4,7 +4,6 @@
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
-#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

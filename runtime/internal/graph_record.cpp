@@ -1,9 +1,7 @@
 #include <tesela/runtime/internal/graph_record.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <utility>
 

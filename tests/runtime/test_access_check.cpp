@@ -6,7 +6,6 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 
 #include <cmath>
-#include <limits>
 
 // TESELA_CHECK=1: a codelet asks for the variable when it is made, so the program sets it before its first test.
 

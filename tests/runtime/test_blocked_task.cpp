@@ -4,7 +4,6 @@
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <cstdio>
 #include <fcntl.h>
 #include <optional>
 #include <thread>

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <numeric>
-#include <set>
 
 using namespace tesela;
 using namespace tesela::test;

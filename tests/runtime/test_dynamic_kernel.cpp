@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <string>
 #include <vector>
 
 using namespace tesela;

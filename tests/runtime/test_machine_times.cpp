@@ -6,7 +6,6 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-#include <cmath>
 #include <fstream>
 
 using namespace tesela;

@@ -10,7 +10,6 @@
 #include <tesela/tiles/io/plain_text.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <functional>
 #include <new>

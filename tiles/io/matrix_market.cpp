@@ -6,11 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <complex>
 #include <functional>
-#include <limits>
 #include <string_view>
 #include <type_traits>
 

@@ -8,7 +8,6 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 

@@ -3,8 +3,6 @@
 #include <tesela/runtime/scalar.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <complex>
 #include <limits>
 
 namespace tesela {

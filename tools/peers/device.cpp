@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 #if TESELA_HAVE_CUDA
 

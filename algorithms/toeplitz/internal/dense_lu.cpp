@@ -4,7 +4,6 @@
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace tesela::detail {

@@ -1,7 +1,5 @@
 #include <tesela/codelets/qr/internal/block_reflector.hpp>
 
-#include <algorithm>
-
 namespace tesela::kernels::internal {
 namespace {
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 // Factors panels of up to 32 columns in registers. A panel is spread over one thread block per 512 rows (double; 256
 // rows if complex) and stays in their registers from its first column to its last. Each column needs one exchange

@@ -6,7 +6,6 @@
 #include <tesela/runtime/errors.hpp>
 
 #include <cmath>
-#include <numeric>
 
 using namespace tesela;
 using namespace tesela::test;

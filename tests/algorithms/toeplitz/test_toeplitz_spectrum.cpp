@@ -4,8 +4,6 @@
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <numbers>
-
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;

@@ -3,7 +3,6 @@
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/row_chart.hpp"
 
-#include <map>
 #include <set>
 
 using namespace tesela;

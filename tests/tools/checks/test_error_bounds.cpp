@@ -9,7 +9,6 @@
 #include <tesela/tiles/generator.hpp>
 
 #include <functional>
-#include <optional>
 
 // Bounds above which results are called inaccurate: correct methods stay far below them for any input, and a wrong
 // entry exceeds them.

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 namespace tesela::bench {
 namespace {
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <limits>
 #include <memory>
 #include <optional>
 

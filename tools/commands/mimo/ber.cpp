@@ -16,7 +16,6 @@
 
 #include <cmath>
 #include <memory>
-#include <sstream>
 
 namespace tesela::cli {
 namespace {

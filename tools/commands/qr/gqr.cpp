@@ -17,7 +17,6 @@
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <type_traits>
 #include <utility>
 

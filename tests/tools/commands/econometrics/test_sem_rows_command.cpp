@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <fstream>
-#include <random>
 
 using namespace tesela;
 using namespace tesela::test;

@@ -5,7 +5,6 @@
 #include <catch2/catch_approx.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 using namespace tesela;

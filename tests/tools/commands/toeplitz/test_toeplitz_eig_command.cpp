@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <numbers>
 
 using namespace tesela;
 using namespace tesela::test;
