@@ -1,6 +1,5 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/by_type.hpp>
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/support/column_ends.hpp>
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <complex>

@@ -2,7 +2,6 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/tiles/size_checks.hpp>
 
 #include <limits>
 #include <vector>

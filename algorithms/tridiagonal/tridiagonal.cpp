@@ -1,7 +1,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/tiles/size_checks.hpp>
 
 #include <vector>
 

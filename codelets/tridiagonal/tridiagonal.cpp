@@ -1,4 +1,3 @@
-#include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
 #include <memory>

@@ -1,4 +1,3 @@
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>

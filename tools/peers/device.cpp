@@ -1,7 +1,6 @@
 #include "tools/peers/device.hpp"
 
 #include "tools/peers/harness.hpp"
-#include <tesela/host/by_type.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/machine/topology.hpp>

@@ -5,7 +5,6 @@
 #include <tesela/codelets/eigen/tridiagonal/sturm.hpp>
 #include <tesela/codelets/eigen/tridiagonal/tridiagonal_inverse.hpp>
 #include <tesela/codelets/support/fill.hpp>
-#include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/econometrics/model_data.hpp>
-#include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 
 #include <array>

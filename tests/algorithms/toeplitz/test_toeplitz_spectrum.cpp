@@ -1,7 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_spectrum.hpp"
 #include "tools/checks/toeplitz_spectrum_error.hpp"
-#include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/tiles/generator.hpp>
 
 using namespace tesela;

@@ -6,7 +6,6 @@
 #include <tesela/codelets/givens/givens.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
 

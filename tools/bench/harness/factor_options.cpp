@@ -2,7 +2,6 @@
 
 #include "tools/peers/device.hpp"
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -10,7 +10,6 @@
 
 #include "tools/peers/harness.hpp"
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
 #include <array>

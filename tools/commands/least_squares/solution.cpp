@@ -4,7 +4,6 @@
 #include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/app/standard_streams.hpp"
 #include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/tiles/io/file_formats.hpp>

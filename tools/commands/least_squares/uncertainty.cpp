@@ -3,7 +3,6 @@
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 

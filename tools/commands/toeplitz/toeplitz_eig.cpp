@@ -8,7 +8,6 @@
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 #include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
 #include <tesela/algorithms/toeplitz/hermitian_toeplitz_eig.hpp>
-#include <tesela/host/blas.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/filled.hpp>
 

@@ -9,7 +9,6 @@
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/codelets/support/fill.hpp>
-#include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/require.hpp>

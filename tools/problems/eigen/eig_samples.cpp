@@ -2,7 +2,6 @@
 
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
