@@ -6,7 +6,6 @@
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 

@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <string_view>
-#include <tuple>
 
 namespace tesela::detail {
 namespace {

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/tiles/tile_matrix.hpp>
 
 namespace tesela {
 

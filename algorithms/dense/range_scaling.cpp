@@ -1,9 +1,5 @@
 #include <tesela/algorithms/dense/range_scaling.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 namespace tesela {
 namespace {
 

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <charconv>

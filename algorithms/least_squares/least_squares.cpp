@@ -9,11 +9,9 @@
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace tesela {
 

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
-#include <tesela/codelets/mimo/soft_detector.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
 

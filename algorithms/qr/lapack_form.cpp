@@ -5,7 +5,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 
 #include <algorithm>
-#include <vector>
 
 namespace tesela {
 namespace {

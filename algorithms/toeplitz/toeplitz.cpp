@@ -1,6 +1,5 @@
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
-#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

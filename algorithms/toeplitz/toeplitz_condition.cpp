@@ -1,9 +1,6 @@
 #include <tesela/algorithms/toeplitz/shifted_toeplitz.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 
-#include <cmath>
-#include <limits>
-
 namespace tesela {
 
 using namespace kernels;

@@ -14,8 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
-#include <limits>
 
 namespace tesela {
 

@@ -8,9 +8,7 @@
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/runtime/require.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <sstream>
 
 namespace tesela {

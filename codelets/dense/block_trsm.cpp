@@ -1,5 +1,4 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
-#include <tesela/host/blas.hpp>
 
 #include <algorithm>
 

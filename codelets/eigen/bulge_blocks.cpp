@@ -1,7 +1,6 @@
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
 #include <tesela/host/blas.hpp>
 
-#include <algorithm>
 #include <vector>
 
 namespace tesela::kernels {

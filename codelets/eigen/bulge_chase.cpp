@@ -1,6 +1,5 @@
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 
-#include <algorithm>
 #include <complex>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/bulge_chase.cpp"

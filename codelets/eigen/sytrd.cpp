@@ -1,7 +1,6 @@
 #include <tesela/codelets/eigen/sytrd.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 
-#include <algorithm>
 #include <vector>
 
 namespace tesela::kernels {

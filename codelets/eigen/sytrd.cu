@@ -2,8 +2,6 @@
 #include <tesela/codelets/eigen/sytrd.hpp>
 #include <tesela/codelets/support/internal/resident_blocks.cuh>
 
-#include <algorithm>
-
 namespace tesela::kernels {
 namespace {
 

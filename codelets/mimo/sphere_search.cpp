@@ -2,9 +2,6 @@
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 
-#include <cmath>
-#include <vector>
-
 namespace tesela::kernels {
 namespace mimo {
 namespace {

@@ -1,6 +1,5 @@
 #include <tesela/codelets/svd/small_svd.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>

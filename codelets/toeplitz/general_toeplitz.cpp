@@ -1,6 +1,5 @@
 #include <tesela/codelets/toeplitz/general_toeplitz.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
-#include <tesela/codelets/toeplitz/toeplitz.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -7,8 +7,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
-#include <optional>
-#include <utility>
 
 namespace tesela::python {
 

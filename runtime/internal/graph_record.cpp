@@ -1,9 +1,6 @@
 #include <tesela/runtime/internal/graph_record.hpp>
 
-#include <algorithm>
 #include <cstdio>
-#include <map>
-#include <utility>
 
 namespace tesela::detail {
 namespace {

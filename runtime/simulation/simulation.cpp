@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
-#include <string>
 #include <sys/mman.h>
 #include <tuple>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/arrays.hpp>
-#include <tesela/tiles/io/atomic_file.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <complex>
-#include <functional>
 #include <string_view>
 #include <type_traits>
 

@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace tesela::npy {
 namespace {

@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
-#include <utility>
 
 namespace tesela::cli {
 namespace {

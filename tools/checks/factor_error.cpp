@@ -6,9 +6,7 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 #include <vector>
 

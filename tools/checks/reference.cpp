@@ -5,8 +5,6 @@
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <random>
 
 namespace tesela {

@@ -5,13 +5,11 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
-#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <limits>
 
 namespace tesela {
 namespace {

@@ -4,7 +4,6 @@
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/machine/topology.hpp>
-#include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
 

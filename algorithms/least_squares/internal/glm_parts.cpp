@@ -6,7 +6,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

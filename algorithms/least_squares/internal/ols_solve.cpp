@@ -4,9 +4,7 @@
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace tesela::detail {

@@ -13,9 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace tesela::detail {
 

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/tridiagonal/internal/small_tridiagonal.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 namespace tesela::detail {

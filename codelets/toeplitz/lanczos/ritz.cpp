@@ -5,7 +5,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>

@@ -21,7 +21,6 @@
 #include <optional>
 #include <sched.h>
 #include <set>
-#include <string>
 #include <thread>
 #include <unistd.h>
 #include <vector>

@@ -4,16 +4,13 @@
 #include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
-#include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace tesela::cli {
 

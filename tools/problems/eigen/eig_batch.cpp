@@ -1,7 +1,6 @@
 #include "tools/problems/eigen/eig_batch.hpp"
 
 #include "tools/app/numbers.hpp"
-#include "tools/checks/eig_error.hpp"
 #include "tools/peers/cusolver_eig.hpp"
 #include "tools/peers/restored.hpp"
 #include "tools/problems/support/symmetric_input.hpp"

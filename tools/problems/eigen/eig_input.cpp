@@ -1,13 +1,11 @@
 #include "tools/problems/eigen/eig_input.hpp"
 
-#include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
 #include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
-#include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/machine/memory.hpp>
 #include <tesela/runtime/require.hpp>

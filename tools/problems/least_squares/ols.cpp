@@ -11,15 +11,12 @@
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
-#include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace tesela::cli {
 

@@ -3,7 +3,6 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/standard_streams.hpp"
 #include "tools/problems/mimo/mimo_files.hpp"
-#include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 

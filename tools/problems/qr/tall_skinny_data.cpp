@@ -2,7 +2,6 @@
 
 #include "tools/peers/harness.hpp"
 #include <tesela/host/blas.hpp>
-#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>

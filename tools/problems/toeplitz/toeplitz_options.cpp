@@ -1,6 +1,5 @@
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 
-#include "tools/app/arguments.hpp"
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
