@@ -3,8 +3,6 @@
 namespace tesela {
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Returns the exponent of `size`, or `otherwise` for zero.
 template <class T>
 int exponent_of(T size, int otherwise) {

@@ -10,8 +10,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Returns a cycle among the nodes' parents, or an empty vector.
 std::vector<index_t> cycle_of(const std::vector<index_t>& parents) {
   std::vector<index_t> seen(parents.size(), -1);

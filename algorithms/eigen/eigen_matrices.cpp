@@ -36,8 +36,6 @@ constexpr std::array kinds{
     Kind{SymmetricKind::nbody, "nbody", nullptr},
 };
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Returns 2 - 2 cos(k pi / (n + 1)), k from 1.
 double difference_value(index_t k, index_t n) {
   const double half = std::sin(0.5 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n + 1));

@@ -115,8 +115,6 @@ class Solve {
   }
 
  private:
-  static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
   struct Free {
     HostMatrix<T> Y;
     bool finite = true, good = true;

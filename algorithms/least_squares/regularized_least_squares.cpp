@@ -21,8 +21,6 @@ namespace {
 
 constexpr const char* routine = "regularized_least_squares";
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 void check(const RegularizedOptions& o, Shape a, Shape b) {
   require(b.rows == a.rows, routine, "B", b, "; A has ", a.rows, " rows");
   const double given = o.parameter.value_or(0);

@@ -18,8 +18,6 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 HostMatrix<double> product(Op op_a, Op op_b, const HostMatrix<double>& a, const HostMatrix<double>& b) {
   const index_t m = op_a == Op::none ? a.rows() : a.cols(), k = op_a == Op::none ? a.cols() : a.rows(),
                 n = op_b == Op::none ? b.cols() : b.rows();

@@ -16,8 +16,6 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 void check(Shape a, const PcaOptions& o) {
   require(a.rows >= 2 && a.cols >= 1, "pca", "A", a, ": needs two rows and a column");
   const index_t most = std::min(a.rows, a.cols);

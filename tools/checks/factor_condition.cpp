@@ -16,8 +16,6 @@ int exponent(T x) {
   return x != 0 && std::isfinite(x) ? std::ilogb(x) : 0;
 }
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Returns ||2^-row_i A 2^-column_j||_F.
 template <class T>
 double scaled_norm(const HostMatrix<T>& a, const std::vector<int>& row, const std::vector<int>& column) {

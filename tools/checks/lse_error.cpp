@@ -17,8 +17,6 @@ namespace {
 template <class T>
 using Wide = HostMatrix<with_parts<T, double>>;
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Returns 2^-exponent(i, j) times each element (i, j), in double precision.
 template <class T>
 Wide<T> divided(const HostMatrix<T>& x, const auto& exponent) {

@@ -12,8 +12,6 @@ namespace {
 
 constexpr index_t rows_at_once = 8192;
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 double larger(double x, double y) { return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y); }
 
 /// Calls use(first row, block) for all rows.

@@ -241,7 +241,6 @@ void measure(SolvedTriangle<T>& s, const std::vector<real_t<T>>& norms, HostMatr
 /// the size of the largest one.
 template <class T>
 void measure_as_a_whole(SolvedTriangle<T>& s, const std::vector<real_t<T>>& norms) {
-  const auto at = [](index_t j) { return static_cast<std::size_t>(j); };
   int most = std::numeric_limits<int>::min();
   double norm = 0;
   for (std::size_t j = 0; j < norms.size(); ++j)

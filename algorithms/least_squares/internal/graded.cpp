@@ -14,8 +14,6 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 std::vector<index_t> large_first(const std::vector<int>& sizes) {
   std::vector<index_t> order(sizes.size());
   std::iota(order.begin(), order.end(), index_t{0});

@@ -20,8 +20,6 @@ namespace {
 
 constexpr double largest_condition = 3e3, largest_condition_of_k = 300;
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 template <class T>
 void add(HostMatrix<T>& x, const HostMatrix<T>& change, T factor = 1) {
   for (index_t k = 0; k < x.size(); ++k) x.data()[k] += factor * change.data()[k];

@@ -122,8 +122,6 @@ namespace {
 
 constexpr int none = std::numeric_limits<int>::min() / 4;  // exponent of zero
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 template <class T>
 int exponent_of(T value) {
   return value != T(0) ? std::ilogb(largest_part(value)) : none;

@@ -16,8 +16,6 @@ std::vector<T> numbers(index_t rows, index_t columns) {
   return std::vector<T>(static_cast<std::size_t>(rows * columns));
 }
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Equations of a node, transposed: column i of d has the coefficients of equation i, and column i of v the effect of
 /// the unknowns on other nodes by row i. m x m each.
 template <class T>

@@ -6,8 +6,6 @@
 namespace tesela::kernels::superfast {
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Computes Y += alpha op(A) X, A m x n in memory, X with k columns.
 template <class T>
 void add(Op op, index_t m, index_t n, index_t k, T alpha, const T* a, const T* x, index_t ldx, T* y, index_t ldy) {

@@ -10,8 +10,6 @@ using superfast::Message;
 using superfast::Node;
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Substitutes forward in the subtree of node j; `data` and `z` move behind its nodes and their unknowns.
 template <class T>
 Message<T> forward_subtree(const SuperfastTree& tree, int level, index_t j, const In<T>& sine, const T*& data, T*& z) {

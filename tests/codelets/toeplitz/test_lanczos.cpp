@@ -19,8 +19,6 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 Numbers uniform(index_t n, std::uint64_t seed) {
   const Generator<double> random{Pattern::uniform, 0, 0, seed};
   Numbers x(at(n));

@@ -111,7 +111,6 @@ std::optional<SymmetricBands<T>> read_tridiagonal(const std::string& path) {
   if (info.format != MatrixFileFormat::matrix_market_coordinate || info.shape.cols != n || n == 0 ||
       info.entries > 3 * static_cast<std::uint64_t>(n))
     return std::nullopt;
-  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
   SymmetricBands<T> bands{std::vector<T>(at(n)), std::vector<T>(at(n - 1))};
   std::vector<T> upper(at(n - 1));
   bool others = false;
