@@ -5,7 +5,6 @@
 #include <tesela/runtime/types.hpp>
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
