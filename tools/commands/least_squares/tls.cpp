@@ -6,6 +6,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/econometrics/model_formulas.hpp>
 #include <tesela/algorithms/least_squares/total_least_squares.hpp>
+#include <tesela/algorithms/support/centred.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/require.hpp>
@@ -66,17 +67,9 @@ TlsData<T> read(Options& o) {
 template <class T>
 void report_errors(const TlsData<T>& data, const TotalLeastSquares<T>& answer, Report& report) {
   const index_t m = data.a.rows(), n = data.a.cols(), all = n + data.b.cols();
-  const auto element = [&](index_t i, index_t j) {
-    return static_cast<double>(j < n ? data.a(i, j) : data.b(i, j - n));
-  };
-  std::vector<double> means(static_cast<std::size_t>(all));
-  for (index_t j = 0; data.intercept && j < all; ++j) {
-    long double sum = 0;
-    for (index_t i = 0; i < m; ++i) sum += element(i, j);
-    means[static_cast<std::size_t>(j)] = static_cast<double>(sum / static_cast<long double>(std::max<index_t>(m, 1)));
-  }
-  const auto both = filled<double>(
-      {m, all}, [&](index_t i, index_t j) { return element(i, j) - means[static_cast<std::size_t>(j)]; });
+  auto both = filled<double>(
+      {m, all}, [&](index_t i, index_t j) { return static_cast<double>(j < n ? data.a(i, j) : data.b(i, j - n)); });
+  if (data.intercept) centre(both);
   const blas::Threads threads(blas::all_cores());
   const TlsError error = tls_error(both, answer.X);
   const double bound = answer.backward_error.bound;
