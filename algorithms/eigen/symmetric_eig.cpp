@@ -231,22 +231,15 @@ std::string to_string(const SymmetricEigStatus& status) {
     return name + "(" + std::to_string(status.row + 1) + ", " + std::to_string(status.column + 1) + ")";
   };
   switch (status.verdict) {
-    case SymmetricEigStatus::Verdict::ok:
-      return "ok";
-    case SymmetricEigStatus::Verdict::not_finite:
-      return "not finite: " + place("A");
-    case SymmetricEigStatus::Verdict::not_converged:
-      return "not converged: " + std::to_string(status.row);
-    case SymmetricEigStatus::Verdict::overflow:
-      return detail::overflow;
-    case SymmetricEigStatus::Verdict::b_not_finite:
-      return "not finite: " + place("B");
+    case SymmetricEigStatus::Verdict::ok: return "ok";
+    case SymmetricEigStatus::Verdict::not_finite: return "not finite: " + place("A");
+    case SymmetricEigStatus::Verdict::not_converged: return "not converged: " + std::to_string(status.row);
+    case SymmetricEigStatus::Verdict::overflow: return detail::overflow;
+    case SymmetricEigStatus::Verdict::b_not_finite: return "not finite: " + place("B");
     case SymmetricEigStatus::Verdict::b_not_positive_definite:
       return "B is not positive definite: its leading minor of order " + std::to_string(status.row);
-    case SymmetricEigStatus::Verdict::reduced_overflow:
-      return "overflow: " + place("C") + " of the reduced problem";
-    case SymmetricEigStatus::Verdict::entry_remains:
-      return "not converged: " + place("D") + " remains";
+    case SymmetricEigStatus::Verdict::reduced_overflow: return "overflow: " + place("C") + " of the reduced problem";
+    case SymmetricEigStatus::Verdict::entry_remains: return "not converged: " + place("D") + " remains";
     case SymmetricEigStatus::Verdict::zero_pivot:
       return "zero pivot: row " + std::to_string(status.row + 1) + " of iteration " + std::to_string(status.column + 1);
   }

@@ -51,14 +51,9 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
   if (!t.status.ok()) return result;
   result.method = detail::tridiagonal_method(runtime, t.n(), range.size(), options, false);
   switch (result.method) {
-    case TridiagonalEigMethod::bisection:
-      detail::bisect(runtime, t, range, options, result);
-      break;
-    case TridiagonalEigMethod::ql:
-      detail::ql<T>(runtime, t, range, nullptr, options, result);
-      break;
-    default:
-      detail::divide_and_conquer<T>(runtime, t, range, nullptr, options, result);
+    case TridiagonalEigMethod::bisection: detail::bisect(runtime, t, range, options, result); break;
+    case TridiagonalEigMethod::ql: detail::ql<T>(runtime, t, range, nullptr, options, result); break;
+    default: detail::divide_and_conquer<T>(runtime, t, range, nullptr, options, result);
   }
   scale_back(t, options, result);
   return result;
@@ -77,14 +72,9 @@ TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, 
   if (!t.status.ok()) return result;
   result.method = detail::tridiagonal_method(runtime, t.n(), range.size(), options, true);
   switch (result.method) {
-    case TridiagonalEigMethod::bisection:
-      detail::bisect_and_iterate(runtime, t, range, X, options, result);
-      break;
-    case TridiagonalEigMethod::ql:
-      detail::ql(runtime, t, range, &X, options, result);
-      break;
-    default:
-      detail::divide_and_conquer(runtime, t, range, &X, options, result);
+    case TridiagonalEigMethod::bisection: detail::bisect_and_iterate(runtime, t, range, X, options, result); break;
+    case TridiagonalEigMethod::ql: detail::ql(runtime, t, range, &X, options, result); break;
+    default: detail::divide_and_conquer(runtime, t, range, &X, options, result);
   }
   scale_back(t, options, result);
   return result;

@@ -216,12 +216,9 @@ std::string CovarianceError::words(const std::string& before, index_t row, index
 
 const char* description(CovariancePath path) {
   switch (path) {
-    case CovariancePath::rows:
-      return "rows";
-    case CovariancePath::whitened:
-      return "whitened";
-    case CovariancePath::model:
-      return "model";
+    case CovariancePath::rows: return "rows";
+    case CovariancePath::whitened: return "whitened";
+    case CovariancePath::model: return "model";
   }
   return "";
 }

@@ -212,15 +212,12 @@ std::span<const Named<SvdMethod>> svd_methods() { return methods; }
 
 std::string to_string(const SvdStatus& status) {
   switch (status.verdict) {
-    case SvdStatus::Verdict::ok:
-      return "ok";
+    case SvdStatus::Verdict::ok: return "ok";
     case SvdStatus::Verdict::not_finite:
       if (status.row < 0) return "not finite: column " + std::to_string(status.column + 1) + " of A";
       return "not finite: A(" + std::to_string(status.row + 1) + ", " + std::to_string(status.column + 1) + ")";
-    case SvdStatus::Verdict::not_converged:
-      return "not converged: " + std::to_string(status.row);
-    case SvdStatus::Verdict::overflow:
-      return "overflow: a singular value is larger than the largest number";
+    case SvdStatus::Verdict::not_converged: return "not converged: " + std::to_string(status.row);
+    case SvdStatus::Verdict::overflow: return "overflow: a singular value is larger than the largest number";
   }
   return "";
 }

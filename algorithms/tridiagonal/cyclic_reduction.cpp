@@ -21,13 +21,10 @@ struct Rows {
 
 Reduction reduction_of(CyclicReduction variant) {
   switch (variant) {
-    case CyclicReduction::shared:
-      return Reduction::staged;
-    case CyclicReduction::coalesced:
-      return Reduction::packed;
+    case CyclicReduction::shared: return Reduction::staged;
+    case CyclicReduction::coalesced: return Reduction::packed;
     case CyclicReduction::plain:
-    case CyclicReduction::hybrid:
-      break;
+    case CyclicReduction::hybrid: break;
   }
   return Reduction::in_place;
 }

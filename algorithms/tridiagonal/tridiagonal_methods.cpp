@@ -33,14 +33,10 @@ constexpr std::array<Named<Method>, 11> all{{
 
 CyclicReduction variant(Method method) {
   switch (method) {
-    case Method::cr_hybrid:
-      return CyclicReduction::hybrid;
-    case Method::cr_shared:
-      return CyclicReduction::shared;
-    case Method::cr_coalesced:
-      return CyclicReduction::coalesced;
-    default:
-      return CyclicReduction::plain;
+    case Method::cr_hybrid: return CyclicReduction::hybrid;
+    case Method::cr_shared: return CyclicReduction::shared;
+    case Method::cr_coalesced: return CyclicReduction::coalesced;
+    default: return CyclicReduction::plain;
   }
 }
 
@@ -48,16 +44,11 @@ bool in_sequence(Method method) { return method == Method::thomas || method == M
 
 std::optional<ParallelReduction> parallel(Method method) {
   switch (method) {
-    case Method::pcr:
-      return ParallelReduction::pcr;
-    case Method::rd:
-      return ParallelReduction::rd;
-    case Method::cr_pcr:
-      return ParallelReduction::cr_pcr;
-    case Method::cr_rd:
-      return ParallelReduction::cr_rd;
-    default:
-      return std::nullopt;
+    case Method::pcr: return ParallelReduction::pcr;
+    case Method::rd: return ParallelReduction::rd;
+    case Method::cr_pcr: return ParallelReduction::cr_pcr;
+    case Method::cr_rd: return ParallelReduction::cr_rd;
+    default: return std::nullopt;
   }
 }
 

@@ -138,16 +138,11 @@ int gemm_shared(CUstream_st* stream, const GemmProblem<T>& p, int tile) {
 template <class T>
 int gemm_coarse(CUstream_st* stream, const GemmProblem<T>& p, int tile, int coarsening) {
   switch (coarsening) {
-    case 1:
-      return launch_shared<T, 1>(stream, p, tile);
-    case 2:
-      return launch_shared<T, 2>(stream, p, tile);
-    case 4:
-      return launch_shared<T, 4>(stream, p, tile);
-    case 8:
-      return launch_shared<T, 8>(stream, p, tile);
-    default:
-      return static_cast<int>(cudaErrorInvalidValue);
+    case 1: return launch_shared<T, 1>(stream, p, tile);
+    case 2: return launch_shared<T, 2>(stream, p, tile);
+    case 4: return launch_shared<T, 4>(stream, p, tile);
+    case 8: return launch_shared<T, 8>(stream, p, tile);
+    default: return static_cast<int>(cudaErrorInvalidValue);
   }
 }
 

@@ -11,9 +11,7 @@ void Lacpy<T>::cpu(const Args& args, In<T> a, Out<T> b) {
     const T* const from = &a(0, args.column + j);
     T* const to = b.data + j * b.ld;
     switch (args.part) {
-      case Part::all:
-        std::copy_n(from, b.rows, to);
-        break;
+      case Part::all: std::copy_n(from, b.rows, to); break;
       case Part::upper: {
         const index_t kept = std::clamp<index_t>(j - args.below + 1, 0, b.rows);
         std::copy_n(from, kept, to);

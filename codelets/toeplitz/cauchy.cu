@@ -284,24 +284,18 @@ int launch(cudaStream_t stream, const DeviceSweep<T>& in, const SweepShape& shap
   const cudaError_t status = cudaGetLastError();
   if (status != cudaSuccess) return status;
   switch (shape.table) {
-    case Table::mirrored:
-      return launch<T, R, Table::mirrored>(stream, in, shape);
-    case Table::folded:
-      return launch<T, R, Table::folded>(stream, in, shape);
-    default:
-      return launch<T, R, Table::global>(stream, in, shape);
+    case Table::mirrored: return launch<T, R, Table::mirrored>(stream, in, shape);
+    case Table::folded: return launch<T, R, Table::folded>(stream, in, shape);
+    default: return launch<T, R, Table::global>(stream, in, shape);
   }
 }
 
 template <class T>
 int launch(cudaStream_t stream, const DeviceSweep<T>& in, const SweepShape& shape) {
   switch (shape.rows) {
-    case 4:
-      return launch<T, 4>(stream, in, shape);
-    case 8:
-      return launch<T, 8>(stream, in, shape);
-    default:
-      return launch<T, 16>(stream, in, shape);
+    case 4: return launch<T, 4>(stream, in, shape);
+    case 8: return launch<T, 8>(stream, in, shape);
+    default: return launch<T, 16>(stream, in, shape);
   }
 }
 

@@ -84,12 +84,9 @@ std::uint64_t entries_of_array(const Header& header) {
   const auto rows = static_cast<std::uint64_t>(header.shape.rows);
   switch (header.symmetry) {
     case Symmetry::symmetric:
-    case Symmetry::hermitian:
-      return saturating_mul(rows, rows + 1) / 2;
-    case Symmetry::skew_symmetric:
-      return rows == 0 ? 0 : saturating_mul(rows, rows - 1) / 2;
-    case Symmetry::general:
-      break;
+    case Symmetry::hermitian: return saturating_mul(rows, rows + 1) / 2;
+    case Symmetry::skew_symmetric: return rows == 0 ? 0 : saturating_mul(rows, rows - 1) / 2;
+    case Symmetry::general: break;
   }
   return elements_of(header.shape);
 }

@@ -280,14 +280,10 @@ int factor_panel(CUstream_st* stream, const Panel<T>& panel, void* exchange, uns
   epoch += 4 * static_cast<unsigned>(panel.cols) + 1;  // at most
   auto* packets = static_cast<Packet*>(exchange);
   switch (panel_width<T>(panel.rows)) {
-    case 32:
-      return launch<32>(stream, panel, packets, before);
-    case 16:
-      return launch<16>(stream, panel, packets, before);
-    case 8:
-      return launch<8>(stream, panel, packets, before);
-    case 4:
-      return launch<4>(stream, panel, packets, before);
+    case 32: return launch<32>(stream, panel, packets, before);
+    case 16: return launch<16>(stream, panel, packets, before);
+    case 8: return launch<8>(stream, panel, packets, before);
+    case 4: return launch<4>(stream, panel, packets, before);
   }
   return static_cast<int>(cudaErrorInvalidValue);
 }

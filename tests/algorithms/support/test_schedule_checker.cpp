@@ -137,14 +137,9 @@ TEST_CASE("the checker agrees with a simulated elimination on thousands of rando
     for (index_t changes = 1 + below(2); changes > 0; --changes) {
       Elimination& e = s.eliminations[static_cast<std::size_t>(below(static_cast<index_t>(s.eliminations.size())))];
       switch (below(3)) {
-        case 0:
-          e.pivot = below(m);
-          break;
-        case 1:
-          e.stage += below(7) - 3;
-          break;
-        default:
-          std::swap(e.stage, s.eliminations[static_cast<std::size_t>(below(2))].stage);
+        case 0: e.pivot = below(m); break;
+        case 1: e.stage += below(7) - 3; break;
+        default: std::swap(e.stage, s.eliminations[static_cast<std::size_t>(below(2))].stage);
       }
     }
     sort(s);
