@@ -2,7 +2,6 @@
 
 #include <random>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

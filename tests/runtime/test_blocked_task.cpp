@@ -11,9 +11,7 @@
 
 // Graph::wait names the task that waits for a tile which the program holds on the host.
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

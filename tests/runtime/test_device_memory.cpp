@@ -4,7 +4,6 @@
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/runtime.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEST_CASE("a device that the workers do not use is reported") {

@@ -4,7 +4,6 @@
 #include "tests/support/toeplitz.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 
-#include <cmath>
 #include <random>
 
 // Toeplitz matrices of real and complex numbers that need not be symmetric: dense references and our solution.

@@ -9,9 +9,6 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <limits>
-#include <vector>
-
 /// Matrices of real and complex numbers in host memory, for tests with one body for four types. Random complex numbers
 /// have random phases, so that a missing conjugate fails.
 namespace tesela::test {

@@ -5,13 +5,10 @@
 #include <tesela/tiles/io/mapped_file.hpp>
 
 #include <array>
-#include <cmath>
 #include <fstream>
 #include <sstream>
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

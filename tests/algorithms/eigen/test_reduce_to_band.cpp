@@ -2,7 +2,6 @@
 #include "tests/support/two_sided.hpp"
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 extern "C" {

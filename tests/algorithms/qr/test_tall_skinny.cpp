@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <unistd.h>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -2,12 +2,8 @@
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include <random>
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEST_CASE("the checker finds the error in the printed PGS-2") {

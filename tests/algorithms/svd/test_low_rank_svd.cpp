@@ -5,9 +5,6 @@
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <cmath>
-
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -4,7 +4,6 @@
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/runtime/errors.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -2,7 +2,6 @@
 #include "tests/support/toeplitz_spectrum.hpp"
 #include <tesela/algorithms/toeplitz/internal/lanczos_tiles.hpp>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

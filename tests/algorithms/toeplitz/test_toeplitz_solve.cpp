@@ -10,7 +10,6 @@
 extern "C" void dgetri_(const int*, double*, const int*, const int*, double*, const int*, int*);
 extern "C" void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -3,7 +3,6 @@
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 #include <tesela/tiles/generator.hpp>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -6,7 +6,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

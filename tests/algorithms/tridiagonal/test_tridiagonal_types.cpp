@@ -7,7 +7,6 @@
 
 // Tridiagonal systems of real and complex numbers: one body for four types.
 
-using namespace tesela;
 using namespace tesela::test;
 using kernels::TridiagonalGenerator;
 

@@ -5,7 +5,6 @@
 // The search of GPU lanes for few streams in single precision (sphere_search_paired_levels.cu), run on a core and
 // compared with sd.
 
-using namespace tesela;
 using namespace tesela::test;
 using namespace tesela::kernels::mimo;
 

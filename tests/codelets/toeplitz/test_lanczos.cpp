@@ -6,12 +6,8 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include <numbers>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

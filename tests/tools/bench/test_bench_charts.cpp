@@ -5,7 +5,6 @@
 
 #include <set>
 
-using namespace tesela;
 using namespace tesela::test;
 using bench::Chart;
 using bench::Row;

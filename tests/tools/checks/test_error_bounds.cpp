@@ -13,7 +13,6 @@
 // Bounds above which results are called inaccurate: correct methods stay far below them for any input, and a wrong
 // entry exceeds them.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

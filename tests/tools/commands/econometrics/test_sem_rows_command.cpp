@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 
 // `tesela sem` with .npy files, which it reads by rows.
