@@ -197,8 +197,7 @@ template <class T>
 std::vector<index_t> LuFactorization<T>::rows() const {
   std::vector<index_t> rows(static_cast<std::size_t>(plan_->a.n()));
   std::iota(rows.begin(), rows.end(), index_t{0});
-  plan_->swaps.for_each_tile([&](const Tile<int>& tile, index_t first, index_t) {
-    const auto swaps = tile.read();
+  plan_->swaps.read_each_tile([&](const auto& swaps, index_t first, index_t) {
     for (index_t i = 0; i < swaps.rows; ++i)
       std::swap(rows[static_cast<std::size_t>(first + i)], rows[static_cast<std::size_t>(swaps(i, 0))]);
   });

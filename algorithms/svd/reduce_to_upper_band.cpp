@@ -44,8 +44,7 @@ template <class T>
 std::vector<T> UpperBand<T>::diagonal(index_t distance) const {
   const index_t row = 2 * half_width() - 1 - distance;
   std::vector<T> d;
-  tiles_.for_each_tile([&](Tile<T> tile, index_t, index_t column) {
-    const auto block = tile.read();
+  tiles_.read_each_tile([&](const auto& block, index_t, index_t column) {
     for (index_t j = std::max<index_t>(distance - column, 0); j < block.cols; ++j) d.push_back(block(row, j));
   });
   return d;

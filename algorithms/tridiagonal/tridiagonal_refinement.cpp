@@ -88,8 +88,7 @@ index_t first_not_finite(const TileMatrix<T>& X, SystemsIn systems) {
   const bool columns = systems == SystemsIn::columns;
   const index_t n = columns ? X.m() : X.n();
   index_t first = 0;
-  X.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
-    const auto block = tile.read();
+  X.read_each_tile([&](const auto& block, index_t row, index_t column) {
     for (index_t j = 0; j < block.cols; ++j)
       for (index_t i = 0; i < block.rows; ++i) {
         if (is_finite(block(i, j))) continue;

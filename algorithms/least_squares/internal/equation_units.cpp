@@ -34,8 +34,7 @@ TileMatrix<double> insert_row_sizes(Graph& g, const TileMatrix<T>& A) {
 bool exponents_of(const TileMatrix<double>& sizes, std::vector<int>& exponents) {
   bool finite = true;
   exponents.assign(static_cast<std::size_t>(sizes.m()), none);
-  sizes.for_each_tile([&](const Tile<double>& tile, index_t first, index_t) {
-    const auto column = tile.read();
+  sizes.read_each_tile([&](const auto& column, index_t first, index_t) {
     for (index_t i = 0; i < column.rows; ++i) {
       const double size = column(i, 0);
       finite = finite && std::isfinite(size);
@@ -102,8 +101,7 @@ std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A) {
   for (const real_t<T> norm : norms_of_columns(g, A)) of_columns.push_back(norm > 0 ? std::ilogb(norm) : none);
   if (!graded<T>(of_columns)) return exponents;
   std::fill(exponents.begin(), exponents.end(), none);
-  A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
-    const auto block = tile.read();
+  A.read_each_tile([&](const auto& block, index_t row, index_t column) {
     for (index_t j = 0; j < block.cols; ++j)
       for (index_t i = 0; i < block.rows; ++i)
         if (block(i, j) != T(0)) {

@@ -34,8 +34,7 @@ std::vector<real_t<T>> norms_of_columns(Graph& g, const TileMatrix<T>& A) {
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = 0; i < A.mt(); ++i) g.insert<ColumnNorms<T>>({}, A(i, j), norms(j, i));
   constexpr Real most = std::numeric_limits<Real>::max();
-  norms.for_each_tile([&](const Tile<Real>& tile, index_t first, index_t) {
-    const auto column = tile.read();
+  norms.read_each_tile([&](const auto& column, index_t first, index_t) {
     for (index_t k = 0; k < column.rows; ++k) {
       Real& norm = all[static_cast<std::size_t>(first + k)];
       norm = std::min(most, std::hypot(norm, std::min(column(k, 0), most)));

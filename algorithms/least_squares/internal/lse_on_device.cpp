@@ -35,8 +35,7 @@ FirstRows<T> first_rows_in_place(Graph& g, const TileMatrix<T>& B, index_t n) {
   g.insert<Lacpy<T>>(on_gpu, {}, B(0, 0), c(0, 0));
   for (index_t i = 0; i < B.mt(); ++i) g.insert<ColumnNorms<T>>(on_gpu, {i == 0 ? n : 0}, B(i, 0), norms(i, 0));
   c.copy_to(parts.rows.data(), parts.rows.ld());
-  norms.for_each_tile([&](const Tile<real_t<T>>& tile, index_t, index_t) {
-    const auto part = tile.read();
+  norms.read_each_tile([&](const auto& part, index_t, index_t) {
     for (index_t k = 0; k < r; ++k) parts.norms_below[at(k)] = std::hypot(parts.norms_below[at(k)], part(k, 0));
   });
   return parts;

@@ -73,8 +73,7 @@ std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, c
   result.rank = n;
   result.X = X.to_host();
   result.residual_norms.assign(static_cast<std::size_t>(r), Real(0));
-  norms.for_each_tile([&](Tile<Real> tile, index_t, index_t) {
-    const auto part = tile.read();
+  norms.read_each_tile([&](const auto& part, index_t, index_t) {
     for (index_t j = 0; j < r; ++j) {
       Real& norm = result.residual_norms[static_cast<std::size_t>(j)];
       norm = std::hypot(norm, part(j, 0));

@@ -88,8 +88,7 @@ HostMatrix<T> rows_of(const TileMatrix<T>& A, const RowClasses<real_t<T>>& d, in
   for (index_t i = 0; i < A.m(); ++i)
     if (d.factors(i, k) != 0) place[static_cast<std::size_t>(i)] = rows++;
   HostMatrix<T> part(rows, A.n());
-  A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
-    const auto block = tile.read();
+  A.read_each_tile([&](const auto& block, index_t row, index_t column) {
     for (index_t i = 0; i < block.rows; ++i)
       if (const index_t to = place[static_cast<std::size_t>(row + i)]; to >= 0)
         for (index_t j = 0; j < block.cols; ++j) part(to, column + j) = d.factors(row + i, k) * block(i, j);
@@ -145,8 +144,7 @@ struct Range {
 
 Range range_of(const TileMatrix<double>& ranges) {
   Range all;
-  ranges.for_each_tile([&](const Tile<double>& tile, index_t, index_t) {
-    const auto columns = tile.read();
+  ranges.read_each_tile([&](const auto& columns, index_t, index_t) {
     for (index_t k = 0; k < columns.cols; ++k) {
       if (std::isnan(columns(0, k))) all.counted = -std::numeric_limits<double>::infinity();
       all.largest = std::max(all.largest, columns(0, k));

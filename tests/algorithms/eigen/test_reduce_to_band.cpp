@@ -41,8 +41,7 @@ void check(const Problem<T>& p) {
   reduction.apply(g, Op::none, Q);
   REQUIRE(g.wait().ok());
   const HostMatrix<T> q = Q.to_host();
-  B.tiles().for_each_tile([&](const Tile<T>& tile, index_t, index_t column) {
-    const auto x = tile.read();
+  B.tiles().read_each_tile([&](const auto& x, index_t, index_t column) {
     for (index_t j = 0; j < x.cols; ++j)
       for (index_t i = 0; i < x.rows && column + j + i < n; ++i) {
         if (i > B.half_width()) REQUIRE(x(i, j) == T(0));
