@@ -54,7 +54,6 @@ GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>> classes, double rcon
   return result;
 }
 
-#define TESELA_INSTANTIATE(T) template GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>>, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(join_graded_rows)
 
 }  // namespace tesela::kernels

@@ -29,7 +29,6 @@ void householder_vectors(index_t m, index_t n, T* q, index_t ldq, T* tau, T* sig
   for (int j = 0; j < cols; ++j) tau[j] = t[static_cast<std::size_t>(j % block + j * block)];
 }
 
-#define TESELA_INSTANTIATE(T) template void householder_vectors(index_t, index_t, T*, index_t, T*, T*);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(householder_vectors)
 
 }  // namespace tesela::lapack

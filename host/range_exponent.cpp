@@ -80,10 +80,6 @@ Status scale_in_memory(const MatrixView<T>& a, int e, bool upper) {
   return status;
 }
 
-#define TESELA_INSTANTIATE(T)                                          \
-  template int range_exponent(const MatrixView<T>&);                   \
-  template int scale_into_range(const Runtime&, const MatrixView<T>&); \
-  template Status scale_in_memory(const MatrixView<T>&, int, bool);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(range_exponent, scale_into_range, scale_in_memory)
 
 }  // namespace tesela

@@ -71,9 +71,6 @@ RowSolution<T> solve_rows(HostMatrix<T> R, const HostMatrix<T>& C, double rcond)
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                               \
-  template RankRows<T> rows_of_rank(HostMatrix<T>, double); \
-  template RowSolution<T> solve_rows(HostMatrix<T>, const HostMatrix<T>&, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(rows_of_rank, solve_rows)
 
 }  // namespace tesela::kernels

@@ -320,9 +320,7 @@ CholeskyFactorization<T> cholesky(Graph& g, const TileMatrix<T>& A) {
   return CholeskyFactorization<T>(g, A);
 }
 
-#define TESELA_INSTANTIATE(T)              \
-  template class CholeskyFactorization<T>; \
-  template CholeskyFactorization<T> cholesky(Graph&, const TileMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(cholesky)
+TESELA_CLASSES_FOR_NUMBERS(CholeskyFactorization)
 
 }  // namespace tesela

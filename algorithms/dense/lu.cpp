@@ -226,9 +226,7 @@ LuFactorization<T> lu(Graph& g, const TileMatrix<T>& A, Pivoting pivoting) {
   return LuFactorization<T>(g, A, pivoting);
 }
 
-#define TESELA_INSTANTIATE(T)        \
-  template class LuFactorization<T>; \
-  template LuFactorization<T> lu(Graph&, const TileMatrix<T>&, Pivoting);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lu)
+TESELA_CLASSES_FOR_NUMBERS(LuFactorization)
 
 }  // namespace tesela

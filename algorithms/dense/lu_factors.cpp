@@ -44,7 +44,6 @@ LuFactors<T> lu_factors(Runtime& runtime, const MatrixView<const T>& A) {
   return result;
 }
 
-#define TESELA_INSTANTIATE(T) template LuFactors<T> lu_factors(Runtime&, const MatrixView<const T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lu_factors)
 
 }  // namespace tesela

@@ -27,9 +27,6 @@ double triangular_condition(const HostMatrix<T>& R) {
   return R.rows() == 0 ? 1 : lapack::trcon(R.rows(), R.data(), R.ld());
 }
 
-#define TESELA_INSTANTIATE(T)                                 \
-  template double triangular_condition(const HostMatrix<T>&); \
-  template void triangular_solve(Graph&, Op, const HostMatrix<T>&, HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(triangular_condition, triangular_solve)
 
 }  // namespace tesela

@@ -110,7 +110,6 @@ BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandE
   return result;
 }
 
-#define TESELA_INSTANTIATE(T) template BandEigResult<T> band_eig(Runtime&, const HostMatrix<T>&, const BandEigOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(band_eig)
 
 }  // namespace tesela

@@ -36,9 +36,7 @@ BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const Bul
   return BulgeChase<T>(g, B, options);
 }
 
-#define TESELA_INSTANTIATE(T)   \
-  template class BulgeChase<T>; \
-  template BulgeChase<T> band_to_tridiagonal(Graph&, const SymmetricBand<T>&, const BulgeOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(band_to_tridiagonal)
+TESELA_CLASSES_FOR_NUMBERS(BulgeChase)
 
 }  // namespace tesela

@@ -95,13 +95,6 @@ index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x)
   return t.count_below(static_cast<double>(x));
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                      \
-  template TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime&, std::span<const T>, std::span<const T>,       \
-                                                           const TridiagonalEigOptions&);                          \
-  template TridiagonalEigResult<T> tridiagonal_eig(Runtime&, std::span<const T>, std::span<const T>,               \
-                                                   const TileMatrix<T>&, const TridiagonalEigOptions&);            \
-  template IndexRange tridiagonal_positions(std::span<const T>, std::span<const T>, const TridiagonalEigOptions&); \
-  template index_t tridiagonal_count_below(std::span<const T>, std::span<const T>, T);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(tridiagonal_eigenvalues, tridiagonal_eig, tridiagonal_positions, tridiagonal_count_below)
 
 }  // namespace tesela

@@ -235,9 +235,8 @@ std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMa
   return triangles;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                \
-  template void require_conforming(const char*, const TileMatrix<T>&, const TileMatrix<T>&); \
-  template LeastSquares<T> solve_empty(const TileMatrix<T>&, index_t);                       \
+TESELA_FUNCTIONS_FOR_NUMBERS(require_conforming, solve_empty)
+#define TESELA_INSTANTIATE(T) \
   template ExtendedQr<T> reduce(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
@@ -311,12 +310,10 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   return detail::ols_from_r(g, std::move(triangles.front()), {m, n}, settled);
 }
 
+TESELA_FUNCTIONS_FOR_NUMBERS(ols_method, ols_error, scale_back)
 #define TESELA_INSTANTIATE(T)                                                                          \
-  template OlsMethod ols_method<T>(OlsMethod, Shape, index_t);                                         \
-  template Measured ols_error<T>(const NormalResidual<T>::Result&, Shape, index_t, double);            \
   template LeastSquares<T> ols(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&); \
-  template LeastSquares<T> ols(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);             \
-  template void scale_back(LeastSquares<T>&, int, int);
+  template LeastSquares<T> ols(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template LeastSquares<float> ols(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);
 template LeastSquares<double> ols(Graph&, const MatrixRows<double>&, const HostMatrix<double>&, const OlsOptions&);

@@ -245,12 +245,6 @@ double noise_variance(double ebn0_db, const std::vector<Constellation>& alphabet
   return std::pow(10.0, -ebn0_db / 10) * static_cast<double>(alphabets.size()) / bits;
 }
 
-#define TESELA_CHANNELS(T)                                                                                            \
-  template HostMatrix<std::complex<T>> random_channels<T>(const MimoShape&, const ChannelChoice&, std::uint64_t);     \
-  template HostMatrix<std::complex<T>> received<T>(const MimoShape&, const HostMatrix<std::complex<T>>&,              \
-                                                   const std::vector<Constellation>&, const HostMatrix<int>&, double, \
-                                                   std::uint64_t);                                                    \
-  template HostMatrix<std::complex<T>> turned_back(const HostMatrix<std::complex<T>>&, index_t);
-TESELA_FOR_REALS(TESELA_CHANNELS)
+TESELA_FUNCTIONS_FOR_REALS(random_channels, received, turned_back)
 
 }  // namespace tesela

@@ -296,10 +296,6 @@ void make_diagonal_positive(HostMatrix<T>& r, HostMatrix<T>& q) {
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                     \
-  template Orthogonalized<T> orthogonalize(Graph&, const TileMatrix<T>&, Orthogonalization);      \
-  template void cholesky_qr_pass(Graph&, const TileMatrix<T>&, const Tile<T>&, const Tile<int>&); \
-  template void make_diagonal_positive(HostMatrix<T>&, HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(orthogonalize, cholesky_qr_pass, make_diagonal_positive)
 
 }  // namespace tesela

@@ -103,7 +103,6 @@ HostMatrix<T> streamed_r(Graph& g, const RowSource<T>& A, const StreamedQrOption
   return home;
 }
 
-#define TESELA_INSTANTIATE(T) template HostMatrix<T> streamed_r(Graph&, const RowSource<T>&, const StreamedQrOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(streamed_r)
 
 }  // namespace tesela

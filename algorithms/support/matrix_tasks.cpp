@@ -75,9 +75,6 @@ void report_not_finite(Graph& g, const TileMatrix<T>& A, FinitePart part) {
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                      \
-  template void rearrange(Graph&, const TileMatrix<T>&, const Arrangement&, const TileMatrix<T>&); \
-  template void report_not_finite(Graph&, const TileMatrix<T>&, FinitePart);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(rearrange, report_not_finite)
 
 }  // namespace tesela

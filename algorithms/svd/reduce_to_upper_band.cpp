@@ -151,9 +151,6 @@ UpperBandReduction<T> reduce_to_upper_band(Graph& g, const TileMatrix<T>& A, con
 }
 
 TESELA_CLASSES_FOR_NUMBERS(UpperBand, UpperBandReduction)
-#define TESELA_INSTANTIATE(T)                                                                            \
-  template UpperBandReduction<T> reduce_to_upper_band(Graph&, const TileMatrix<T>&, const UpperBand<T>&, \
-                                                      const ReduceToUpperBandOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(reduce_to_upper_band)
 
 }  // namespace tesela

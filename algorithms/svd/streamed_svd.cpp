@@ -140,7 +140,6 @@ StreamedSvd<T> streamed_svd(Graph& g, const RowSource<T>& A, const SvdOptions& o
   return result;
 }
 
-#define TESELA_INSTANTIATE(T) template StreamedSvd<T> streamed_svd(Graph&, const RowSource<T>&, const SvdOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(streamed_svd)
 
 }  // namespace tesela

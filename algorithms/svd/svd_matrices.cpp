@@ -30,7 +30,6 @@ HostMatrix<T> svd_matrix(Shape shape, const std::string& kind, std::uint64_t see
 
 std::string svd_kinds() { return std::string("hilbert, kahan, ") + random_kinds(); }
 
-#define TESELA_INSTANTIATE(T) template HostMatrix<T> svd_matrix(Shape, const std::string&, std::uint64_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(svd_matrix)
 
 }  // namespace tesela

@@ -84,7 +84,6 @@ void Toeplitz<T>::multiply(Graph& g, T alpha, T sigma, const TileMatrix<T>& X, T
 }
 
 TESELA_CLASSES_FOR_REALS(Toeplitz)
-template HostMatrix<float> shifted_column(const Toeplitz<float>&, float);
-template HostMatrix<double> shifted_column(const Toeplitz<double>&, double);
+TESELA_FUNCTIONS_FOR_REALS(shifted_column)
 
 }  // namespace tesela

@@ -100,7 +100,6 @@ HostMatrix<T> toeplitz_column(const ToeplitzGenerator& generator, index_t n) {
   return t;
 }
 
-#define TESELA_INSTANTIATE(T) template HostMatrix<T> toeplitz_column(const ToeplitzGenerator&, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(toeplitz_column)
 
 }  // namespace tesela

@@ -112,8 +112,6 @@ void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
   }
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template void cyclic_reduction(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const CyclicReductionOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(cyclic_reduction)
 
 }  // namespace tesela

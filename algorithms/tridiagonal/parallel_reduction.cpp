@@ -51,9 +51,6 @@ void parallel_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& 
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                           \
-  template void parallel_reduction(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
-                                   const ParallelReductionOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(parallel_reduction)
 
 }  // namespace tesela

@@ -41,9 +41,6 @@ void gtsv(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
   solve_whole<Gtsv>(g, A, B, 3);
 }
 
-#define TESELA_INSTANTIATE(T)                                                \
-  template void thomas(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&); \
-  template void gtsv(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(thomas, gtsv)
 
 }  // namespace tesela

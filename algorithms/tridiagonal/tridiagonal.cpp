@@ -97,8 +97,6 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
   }
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template void tridiagonal_solve(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const TridiagonalOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(tridiagonal_solve)
 
 }  // namespace tesela

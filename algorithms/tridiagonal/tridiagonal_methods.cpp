@@ -106,9 +106,6 @@ TridiagonalPlan plan_tridiagonal(const Runtime& runtime, const TridiagonalMethod
   return plan;
 }
 
-#define TESELA_INSTANTIATE(T)                                                             \
-  template void tridiagonal_solve_by(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
-                                     const TridiagonalMethodOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(tridiagonal_solve_by)
 
 }  // namespace tesela

@@ -137,9 +137,6 @@ RefinedSolve tridiagonal_solve_refined(Graph& g, const Tridiagonal<T>& A, const 
   return refine<T, T>(g, A, B, options);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                          \
-  template RefinedSolve tridiagonal_solve_refined(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
-                                                  const RefinementOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(tridiagonal_solve_refined)
 
 }  // namespace tesela

@@ -1,4 +1,5 @@
 #include <tesela/codelets/dense/gemm_launch.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <cuda_runtime.h>
 
@@ -146,11 +147,6 @@ int gemm_coarse(CUstream_st* stream, const GemmProblem<T>& p, int tile, int coar
   }
 }
 
-template int gemm_naive<float>(CUstream_st*, const GemmProblem<float>&, int);
-template int gemm_naive<double>(CUstream_st*, const GemmProblem<double>&, int);
-template int gemm_shared<float>(CUstream_st*, const GemmProblem<float>&, int);
-template int gemm_shared<double>(CUstream_st*, const GemmProblem<double>&, int);
-template int gemm_coarse<float>(CUstream_st*, const GemmProblem<float>&, int, int);
-template int gemm_coarse<double>(CUstream_st*, const GemmProblem<double>&, int, int);
+TESELA_FUNCTIONS_FOR_REALS(gemm_naive, gemm_shared, gemm_coarse)
 
 }  // namespace tesela::kernels

@@ -260,10 +260,6 @@ int make_planes(CUstream_st* stream, std::span<const OperandPart<T>> parts, int 
   return cudaSuccess;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                     \
-  template index_t squares_size(std::span<const OperandPart<T>>, int);                                            \
-  template int scale_lines(CUstream_st*, std::span<const OperandPart<T>>, int, double, int, int*, double*, int*); \
-  template int make_planes(CUstream_st*, std::span<const OperandPart<T>>, int, int, const Planes&, double*, int*);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(squares_size, scale_lines, make_planes)
 
 }  // namespace tesela::kernels::int8

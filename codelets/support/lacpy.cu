@@ -80,9 +80,6 @@ void Laset<T>::cuda(CudaContext& context, const Args& args, Out<T> a) {
 }
 
 TESELA_CUDA_FOR_NUMBERS(Lacpy, Laset)
-#define TESELA_INSTANTIATE(T)                                                              \
-  template int lacpy(CUstream_st*, Part, index_t, const Block<const T>&, const Block<T>&); \
-  template int subtract(CUstream_st*, const Block<T>&, const T*, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lacpy, subtract)
 
 }  // namespace tesela::kernels

@@ -68,8 +68,7 @@ void residual(const In<T>& c, const In<T>& tables, double sigma, const T* x, con
   for (index_t a = 0; a < c.rows; ++a) r[a] = x[a] - (r[a] - static_cast<T>(sigma) * y[a]);
 }
 
-template void multiply(index_t, const float*, index_t, const float*, index_t, const float*, float*, float*);
-template void multiply(index_t, const double*, index_t, const double*, index_t, const double*, double*, double*);
+TESELA_FUNCTIONS_FOR_REALS(multiply)
 template void residual(const In<float>&, const In<float>&, double, const float*, const float*, float*, float*);
 template void residual(const In<double>&, const In<double>&, double, const double*, const double*, double*, double*);
 

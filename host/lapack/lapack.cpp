@@ -317,28 +317,10 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
   });
 }
 
-#define TESELA_INSTANTIATE(T)                                                                   \
-  template void geqrf(index_t, index_t, T*, index_t, T*);                                       \
-  template void ormqr(Op, index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t); \
-  template void orgqr(index_t, index_t, T*, index_t, const T*);                                 \
-  template int gels(index_t, index_t, index_t, T*, index_t, T*, index_t);                       \
-  template double trcon(index_t, const T*, index_t);                                            \
-  template std::vector<real_t<T>> gesvd(index_t, index_t, T*, index_t);                         \
-  template Gelsd<T> gelsd(index_t, index_t, index_t, T*, index_t, T*, index_t, double);         \
-  template int posv(index_t, index_t, T*, index_t, T*, index_t);                                \
-  template int gesv(index_t, index_t, T*, index_t, T*, index_t);                                \
-  template int gtsv(index_t, index_t, T*, T*, T*, T*, index_t);                                 \
-  template int syevd(index_t, T*, index_t, real_t<T>*, bool);                                   \
-  template void sytrd(index_t, T*, index_t, real_t<T>*, real_t<T>*, T*);                        \
-  template void geqp3(index_t, index_t, T*, index_t, std::vector<index_t>&, T*);                \
-  template void tzrzf(index_t, index_t, T*, index_t, T*);                                       \
-  template void ormrz(index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_NUMBERS(geqrf, ormqr, orgqr, gels, trcon, gesvd)
+TESELA_FUNCTIONS_FOR_NUMBERS(gelsd, posv, gesv, gtsv, syevd, sytrd)
+TESELA_FUNCTIONS_FOR_NUMBERS(geqp3, tzrzf, ormrz)
 
-#define TESELA_INSTANTIATE(T)                       \
-  template int stedc(index_t, T*, T*, T*, index_t); \
-  template void ormtr(Op, index_t, index_t, const T*, index_t, const T*, T*, index_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(stedc, ormtr)
 
 }  // namespace tesela::lapack

@@ -108,13 +108,6 @@ double pbcon(index_t n, index_t kd, const T* ab, index_t ldab, real_t<T> norm) {
   return static_cast<double>(reciprocal);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                              \
-  template int gbtrf(index_t, index_t, index_t, T*, index_t, int*);                                        \
-  template void gbtrs(Op, index_t, index_t, index_t, index_t, const T*, index_t, const int*, T*, index_t); \
-  template double gbcon(index_t, index_t, index_t, const T*, index_t, const int*, real_t<T>);              \
-  template int pbtrf(index_t, index_t, T*, index_t);                                                       \
-  template void pbtrs(index_t, index_t, index_t, const T*, index_t, T*, index_t);                          \
-  template double pbcon(index_t, index_t, const T*, index_t, real_t<T>);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gbtrf, gbtrs, gbcon, pbtrf, pbtrs, pbcon)
 
 }  // namespace tesela::lapack

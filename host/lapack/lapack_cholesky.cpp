@@ -74,10 +74,6 @@ index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, real_t
   return rank;
 }
 
-#define TESELA_INSTANTIATE(T)                                                     \
-  template index_t pstrf(index_t, T*, index_t, std::vector<index_t>&, real_t<T>); \
-  template int potrf(index_t, T*, index_t);                                       \
-  template int sygvd(int, index_t, T*, index_t, T*, index_t, real_t<T>*, bool);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(pstrf, potrf, sygvd)
 
 }  // namespace tesela::lapack

@@ -27,7 +27,6 @@ int gglse(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb,
   return info;
 }
 
-#define TESELA_INSTANTIATE(T) template int gglse(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, T*, T*);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gglse)
 
 }  // namespace tesela::lapack

@@ -55,10 +55,6 @@ void ormrq(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, cons
   });
 }
 
-#define TESELA_INSTANTIATE(T)                                                          \
-  template int ggglm(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, T*, T*); \
-  template void ggqrf(index_t, index_t, index_t, T*, index_t, T*, T*, index_t, T*);    \
-  template void ormrq(Op, index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(ggglm, ggqrf, ormrq)
 
 }  // namespace tesela::lapack

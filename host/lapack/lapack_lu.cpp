@@ -73,9 +73,6 @@ void getrs(index_t n, index_t r, const std::complex<double>* factors, index_t ld
   solve(n, r, factors, lda, swaps, b, ldb);
 }
 
-#define TESELA_INSTANTIATE(T)                                   \
-  template double gecon(index_t, const T*, index_t, real_t<T>); \
-  template int getrf(index_t, index_t, T*, index_t, int*);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gecon, getrf)
 
 }  // namespace tesela::lapack

@@ -103,16 +103,7 @@ int lasd0(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t l
   return info;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                       \
-  template int gesdd(SingularVectors, index_t, index_t, T*, index_t, T*, T*, index_t, T*, index_t); \
-  template int bdsdc(index_t, T*, T*, T*, index_t, T*, index_t);                                    \
-  template int lasq1(index_t, T*, T*);                                                              \
-  template int lasd0(bool, index_t, T*, T*, T*, index_t, T*, index_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)                                                                                     \
-  template int gesdd(SingularVectors, index_t, index_t, std::complex<T>*, index_t, T*, std::complex<T>*, index_t, \
-                     std::complex<T>*, index_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(bdsdc, lasq1, lasd0)
+TESELA_FUNCTIONS_FOR_NUMBERS(gesdd)
 
 }  // namespace tesela::lapack

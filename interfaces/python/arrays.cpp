@@ -388,7 +388,6 @@ template class NewMatrix<int>;
 template class NewMatrix<index_t>;
 template class NewMatrix<std::uint8_t>;
 TESELA_CLASSES_FOR_NUMBERS(NewMatrix, Columns)
-#define TESELA_INSTANTIATE(T) template NewMatrix<T> copied_to(const c::Session&, const TileMatrix<T>&, const Place&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(copied_to)
 
 }  // namespace tesela::python

@@ -275,12 +275,6 @@ void write_columns(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                               \
-  template HostMatrix<T> read<T>(std::span<const char>, const std::string&, std::uint64_t, const Counted&); \
-  template void for_each_entry(std::span<const char>, const std::string&,                                   \
-                               const std::function<void(index_t, index_t, T)>&);                            \
-  template void write_columns<T>(AtomicFile&, const T*, Shape, index_t);                                    \
-  template void write<T>(AtomicFile&, const T*, Shape, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(read, for_each_entry, write_columns, write)
 
 }  // namespace tesela::matrix_market

@@ -85,9 +85,6 @@ double cholesky_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors) 
          });
 }
 
-#define TESELA_INSTANTIATE(T)                                                                         \
-  template double lu_condition(const HostMatrix<T>&, const HostMatrix<T>&, std::span<const index_t>); \
-  template double cholesky_condition(const HostMatrix<T>&, const HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lu_condition, cholesky_condition)
 
 }  // namespace tesela

@@ -222,11 +222,6 @@ double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                          \
-  template FactorError lu_error(const HostMatrix<T>&, const HostMatrix<T>&, std::span<const index_t>); \
-  template FactorError cholesky_error(const HostMatrix<T>&, const HostMatrix<T>&);                     \
-  template double solution_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&);    \
-  template double componentwise_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lu_error, cholesky_error, solution_error, componentwise_error)
 
 }  // namespace tesela

@@ -184,10 +184,6 @@ GeneralizedEigError generalized_eig_error(GeneralizedKind kind, const HostMatrix
   return error;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                         \
-  template GeneralizedEigError generalized_eig_error(GeneralizedKind, const HostMatrix<T>&, const HostMatrix<T>&,     \
-                                                     const std::vector<double>&, const HostMatrix<T>&, index_t, bool, \
-                                                     index_t, std::uint64_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(generalized_eig_error)
 
 }  // namespace tesela

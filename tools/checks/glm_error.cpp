@@ -247,11 +247,10 @@ GqrError gqr_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
           ratio(euclidean_norm(rest_b.size(), rest_b.data()), B.norm), orthogonality(Q), orthogonality(V)};
 }
 
+TESELA_FUNCTIONS_FOR_NUMBERS(gqr_error)
 #define TESELA_INSTANTIATE(T)                                                                                         \
   template GlmError glm_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
-                              const HostMatrix<T>&, const HostMatrix<T>&, const std::vector<int>&, bool);             \
-  template GqrError gqr_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
-                              const HostMatrix<T>&, const HostMatrix<T>&);
+                              const HostMatrix<T>&, const HostMatrix<T>&, const std::vector<int>&, bool);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -80,9 +80,6 @@ typename kernels::NormalResidual<with_parts<T, double>>::Result gls_error(const 
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                                         \
-  template typename kernels::NormalResidual<with_parts<T, double>>::Result gls_error( \
-      const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, bool, const HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gls_error)
 
 }  // namespace tesela

@@ -119,9 +119,6 @@ PcaError pca_error(const RowSource<T>& a, const Pca<T>& found) {
   return error;
 }
 
-#define TESELA_INSTANTIATE(T)                         \
-  template PcaBounds pca_bounds<T>(index_t, index_t); \
-  template PcaError pca_error(const RowSource<T>&, const Pca<T>&);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(pca_bounds, pca_error)
 
 }  // namespace tesela

@@ -252,13 +252,7 @@ HostMatrix<T> identity(index_t m, index_t columns) {
   return q;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                  \
-  template QrBounds qr_bounds<T>(index_t, index_t);                                            \
-  template QrError qr_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&); \
-  template double gram_error(const HostMatrix<T>&, const HostMatrix<T>&, std::uint64_t);       \
-  template class QrSample<T>;                                                                  \
-  template HostMatrix<T> upper_trapezoid(const HostMatrix<T>&, index_t);                       \
-  template HostMatrix<T> identity(index_t, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(qr_bounds, qr_error, gram_error, upper_trapezoid, identity)
+TESELA_CLASSES_FOR_NUMBERS(QrSample)
 
 }  // namespace tesela

@@ -26,9 +26,6 @@ SvdBatchError svd_batch_error(const HostMatrix<T>& a, const HostMatrix<real_t<T>
   });
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                      \
-  template SvdBatchError svd_batch_error(const HostMatrix<T>&, const HostMatrix<real_t<T>>&, const HostMatrix<T>*, \
-                                         const HostMatrix<T>*, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(svd_batch_error)
 
 }  // namespace tesela

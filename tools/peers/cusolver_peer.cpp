@@ -68,10 +68,7 @@ void fill_toeplitz(index_t n, const T* t, T* a) {
   check_device(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
-template void fill_toeplitz(index_t, const float*, float*);
-template void fill_toeplitz(index_t, const double*, double*);
-template void fill_toeplitz(index_t, const std::complex<float>*, std::complex<float>*);
-template void fill_toeplitz(index_t, const std::complex<double>*, std::complex<double>*);
+TESELA_FUNCTIONS_FOR_NUMBERS(fill_toeplitz)
 
 }  // namespace tesela::cusolver
 

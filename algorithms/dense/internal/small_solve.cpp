@@ -154,10 +154,6 @@ DirectSolve cholesky_here(const MatrixView<T>& a) {
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                               \
-  template std::optional<DirectSolve> lu_solve_here(const MatrixView<T>&, const MatrixView<T>&);            \
-  template DirectSolve cholesky_solve_here(const MatrixView<T>&, std::span<const T>, const MatrixView<T>&); \
-  template DirectSolve cholesky_here(const MatrixView<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lu_solve_here, cholesky_solve_here, cholesky_here)
 
 }  // namespace tesela::detail

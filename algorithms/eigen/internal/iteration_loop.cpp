@@ -129,7 +129,6 @@ Iterated<T> run_iteration(Graph& g, const IteratedMatrix<T>& a, const EigIterati
                                                         : OneTask<T>(g, a, options).run();
 }
 
-template Iterated<float> run_iteration(Graph&, const IteratedMatrix<float>&, const EigIterationOptions&);
-template Iterated<double> run_iteration(Graph&, const IteratedMatrix<double>&, const EigIterationOptions&);
+TESELA_FUNCTIONS_FOR_REALS(run_iteration)
 
 }  // namespace tesela::detail

@@ -71,9 +71,6 @@ void ql(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const
   wait_and_check_convergence(g, result);
 }
 
-#define TESELA_INSTANTIATE(T)                                                               \
-  template void ql(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>*, \
-                   const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(ql)
 
 }  // namespace tesela::detail

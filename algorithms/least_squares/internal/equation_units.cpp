@@ -156,12 +156,6 @@ void unscale_multipliers(const std::vector<int>& e, HostMatrix<T>& L, std::vecto
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                      \
-  template std::vector<int> row_exponents_of(Graph&, const TileMatrix<T>&);                        \
-  template bool graded<T>(const std::vector<int>&);                                                \
-  template EquationUnits equilibrate_equations(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                               const TileMatrix<T>&);                              \
-  template void unscale_multipliers(const std::vector<int>&, HostMatrix<T>&, std::vector<int>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(row_exponents_of, graded, equilibrate_equations, unscale_multipliers)
 
 }  // namespace tesela::detail

@@ -376,25 +376,15 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   if (!answer.backward_error.good()) answer.status = SolveStatus::inaccurate;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                       \
-  template std::vector<real_t<T>> norms_of_columns(Graph&, const TileMatrix<T>&);                                   \
-  template Size scale_into_range(Graph&, const TileMatrix<T>&);                                                     \
-  template std::vector<int> scale_columns_into_range(Graph&, const TileMatrix<T>&);                                 \
-  template Glm<T> glm_not_finite(index_t);                                                                          \
-  template void transform_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                                   \
-  template void transform_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                                     \
-  template HostMatrix<T> rows_of(const HostMatrix<T>&, index_t, index_t);                                           \
-  template HostMatrix<T> minus_product(Graph&, const HostMatrix<T>&, const TileMatrix<T>&, const LeastNorm<T>&);    \
-  template std::optional<LeastNorm<T>> solve_by_rq(Graph&, const RqFactorization<T>&, const HostMatrix<T>&, double, \
-                                                   double, bool);                                                   \
-  template HostMatrix<T> beyond(Graph&, const RqFactorization<T>&, index_t);                                        \
-  template HostMatrix<T> spread_of(Graph&, HostMatrix<T>, HostMatrix<T>, int, const std::vector<int>&);             \
-  template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);                    \
-  template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
-                      const HostMatrix<T>&, Shape, const Size&, const FactorProperties&);                           \
-  template void divide_rows(HostMatrix<T>&, const std::vector<int>&);                                               \
-  template HostMatrix<T> with_rows_at(HostMatrix<T>, const std::vector<index_t>&);                                  \
-  template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double);                \
+TESELA_FUNCTIONS_FOR_NUMBERS(norms_of_columns, scale_into_range, scale_columns_into_range, glm_not_finite,
+                             minus_product, solve_by_rq)
+TESELA_FUNCTIONS_FOR_NUMBERS(beyond, spread_of, judge, divide_rows, with_rows_at)
+#define TESELA_INSTANTIATE(T)                                                                        \
+  template void transform_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                    \
+  template void transform_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                      \
+  template HostMatrix<T> rows_of(const HostMatrix<T>&, index_t, index_t);                            \
+  template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);     \
+  template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double); \
   template SolvedTriangle<T> solve_triangle(Graph&, const TileR<T>&, HostMatrix<T>);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 

@@ -180,9 +180,6 @@ std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactor
   return answer;
 }
 
-#define TESELA_INSTANTIATE(T)                                       \
-  template std::optional<ConstrainedLeastSquares<T>> lse_on_device( \
-      Graph&, const QrFactorization<T>&, const TileMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lse_on_device)
 
 }  // namespace tesela::detail

@@ -224,12 +224,7 @@ ScaledProblem<T> scaled_problem(const ExtendedQr<T>& e, const HostMatrix<T>& C, 
   return s;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                \
-  template class Constraints<T>;                                                                             \
-  template ScaledProblem<T> scaled_problem(const ExtendedQr<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
-                                           std::vector<int>);                                                \
-  template std::vector<int> unknown_units(const HostMatrix<T>&, const HostMatrix<T>&);                       \
-  template HostMatrix<T> equilibrated(const HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(scaled_problem, unknown_units, equilibrated)
+TESELA_CLASSES_FOR_NUMBERS(Constraints)
 
 }  // namespace tesela::detail

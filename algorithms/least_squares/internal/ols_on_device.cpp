@@ -85,8 +85,6 @@ std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, c
   return result;
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template std::optional<LeastSquares<T>> ols_on_device(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(ols_on_device)
 
 }  // namespace tesela::detail

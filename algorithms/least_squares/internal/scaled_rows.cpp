@@ -224,10 +224,9 @@ std::optional<LeastSquares<T>> solve_one_weight_class(Graph& g, const TileMatrix
   return in_units_of(ols(g, A, B, settled), 0, static_cast<index_t>(range.counted));
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                        \
-  template std::optional<LeastSquares<T>> solve_one_weight_class(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                                                 const TileMatrix<real_t<T>>&, const OlsOptions&);   \
-  template LeastSquares<T> solve_scaled_rows(Graph&, const TileMatrix<T>&, const TileMatrix<T>&,                     \
+TESELA_FUNCTIONS_FOR_NUMBERS(solve_one_weight_class)
+#define TESELA_INSTANTIATE(T)                                                                    \
+  template LeastSquares<T> solve_scaled_rows(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
                                              const RowClasses<real_t<T>>&, const OlsOptions&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template LeastSquares<float> solve_scaled_rows(Graph&, const MatrixRows<float>&, const HostMatrix<float>&,

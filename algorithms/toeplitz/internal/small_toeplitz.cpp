@@ -141,10 +141,6 @@ std::optional<ToeplitzSolution> toeplitz_solve_here(const Runtime& runtime, cons
   return solution;
 }
 
-#define TESELA_TOEPLITZ_HERE(T)                                                                               \
-  template std::optional<ToeplitzSolution> toeplitz_solve_here(const Runtime&, const HostMatrix<T>&,          \
-                                                               const HostMatrix<T>*, T, const MatrixView<T>&, \
-                                                               const ToeplitzSolveOptions&);
-TESELA_FOR_NUMBERS(TESELA_TOEPLITZ_HERE)
+TESELA_FUNCTIONS_FOR_NUMBERS(toeplitz_solve_here)
 
 }  // namespace tesela::detail

@@ -236,9 +236,6 @@ SearchResult<T> search_intervals(Graph& g, const SineToeplitz<T>& A, const Spect
   return Search<T>(g, A, decided, intervals).run();
 }
 
-template SearchResult<float> search_intervals(Graph&, const SineToeplitz<float>&, const SpectrumOptions&,
-                                              const std::vector<SpectrumInterval>&);
-template SearchResult<double> search_intervals(Graph&, const SineToeplitz<double>&, const SpectrumOptions&,
-                                               const std::vector<SpectrumInterval>&);
+TESELA_FUNCTIONS_FOR_REALS(search_intervals)
 
 }  // namespace tesela::detail

@@ -138,10 +138,6 @@ std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime& runtime, Matri
   return solved;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                          \
-  template std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime&, MatrixView<const T>,                     \
-                                                              MatrixView<const T>, MatrixView<const T>, MatrixView<T>, \
-                                                              const TridiagonalOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(tridiagonal_solve_here)
 
 }  // namespace tesela::detail

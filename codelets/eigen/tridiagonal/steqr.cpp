@@ -83,8 +83,7 @@ template <class T>
 index_t syevd_work(bool, index_t, bool) {
   return 1;
 }
-#define TESELA_INSTANTIATE(T) template index_t syevd_work<T>(bool, index_t, bool);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(syevd_work)
 #endif
 
 TESELA_STRUCTS_FOR_NUMBERS(Syevd)

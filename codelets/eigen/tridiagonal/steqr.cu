@@ -91,8 +91,7 @@ void Syevd<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<real
 }
 
 TESELA_CUDA_FOR_REALS(Steqr)
-#define TESELA_INSTANTIATE(T) template index_t syevd_work<T>(bool, index_t, bool);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(syevd_work)
 TESELA_CUDA_FOR_NUMBERS(Syevd)
 
 }  // namespace tesela::kernels

@@ -81,8 +81,7 @@ void count(index_t n, const T* diagonal, const T* squares, index_t points, const
   TESELA_BEST_TARGET(count<T>)(n, diagonal, squares, points, x, counts);
 }
 
-template void prepare(index_t, const float*, const float*, float*, float*);
-template void prepare(index_t, const double*, const double*, double*, double*);
+TESELA_FUNCTIONS_FOR_REALS(prepare)
 template void count(index_t, const float*, const float*, index_t, const float*, index_t*);
 template void count(index_t, const double*, const double*, index_t, const double*, index_t*);
 

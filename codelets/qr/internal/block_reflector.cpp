@@ -112,11 +112,8 @@ void join(index_t k1, index_t k2, T* t, index_t ldt) {
   blas::trmm<T>(Side::right, Triangle::upper, Op::none, k1, k2, 1, t12 + k1, ldt, t12, ldt);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                     \
-  template void multiply(const BlockVectors<T>&, index_t, const T*, index_t, T*, index_t);                        \
-  template void apply(const BlockVectors<T>&, Side, Op, const T*, index_t, index_t, T*, index_t, T*, index_t, T*, \
-                      index_t);                                                                                   \
-  template void join(index_t, index_t, T*, index_t);
+TESELA_FUNCTIONS_FOR_NUMBERS(apply, join)
+#define TESELA_INSTANTIATE(T) template void multiply(const BlockVectors<T>&, index_t, const T*, index_t, T*, index_t);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels::internal

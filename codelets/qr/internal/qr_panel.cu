@@ -288,10 +288,6 @@ int factor_panel(CUstream_st* stream, const Panel<T>& panel, void* exchange, uns
   return static_cast<int>(cudaErrorInvalidValue);
 }
 
-#define TESELA_INSTANTIATE(T)                     \
-  template index_t panel_width<T>(index_t);       \
-  template std::size_t panel_exchange_bytes<T>(); \
-  template int factor_panel(CUstream_st*, const Panel<T>&, void*, unsigned&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(panel_width, panel_exchange_bytes, factor_panel)
 
 }  // namespace tesela::kernels

@@ -77,11 +77,6 @@ std::vector<T> backward(const Node<const T>& node, index_t k, const T* z, const 
   return x;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                   \
-  template Message<T> forward(const Node<const T>&, index_t, const std::vector<T>&, const std::vector<T>&, T*); \
-  template void join(const Node<const T>&, index_t, const Message<T>&, const Message<T>&, std::vector<T>&,      \
-                     std::vector<T>&);                                                                          \
-  template std::vector<T> backward(const Node<const T>&, index_t, const T*, const T*, index_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(forward, join, backward)
 
 }  // namespace tesela::kernels::superfast

@@ -224,16 +224,7 @@ Peer with_transfers(const Peer& peer, const QrProblem<T>& p, TileShape of_a, ind
   return all;
 }
 
-#define TESELA_INSTANTIATE(T)            \
-  template QrRow<T> band_row<T>();       \
-  template QrRow<T> sequential_row<T>(); \
-  template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)                                                 \
-  template QrRow<T> rotation_row(const GivensOptions&);                       \
-  template QrRow<T> threads_row(const std::string&, int, const std::string&); \
-  template Peer with_transfers(const Peer&, const QrProblem<T>&, TileShape, index_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(band_row, sequential_row, time_transfers)
+TESELA_FUNCTIONS_FOR_REALS(rotation_row, threads_row, with_transfers)
 
 }  // namespace tesela::bench

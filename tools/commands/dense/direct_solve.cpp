@@ -136,12 +136,6 @@ void check_solution(const DirectOptions& o, const DirectProblem<T>& p, double bo
   write_matrices(report, {{"X", o.out, x}});
 }
 
-#define TESELA_INSTANTIATE(T)                                                                  \
-  template int run_plan<T>(const DirectOptions&, DirectKind, const char*);                     \
-  template HostMatrix<T> load_b(const DirectOptions&);                                         \
-  template DirectFactors run_direct(const DirectOptions&, DirectProblem<T>&, double, Report&); \
-  template void check_condition<T>(double, Report&, const std::function<double()>&);           \
-  template void check_solution(const DirectOptions&, const DirectProblem<T>&, double, Report&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(run_plan, load_b, run_direct, check_condition, check_solution)
 
 }  // namespace tesela::cli

@@ -132,8 +132,6 @@ void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>&
   write_matrices(report, {{"covariance", options.covariance, covariances(found.covariance, all, options.regression)}});
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template void report_uncertainty(const UncertaintyOptions&, const Uncertainty<T>&, const RegressionData<T>&, Report&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(report_uncertainty)
 
 }  // namespace tesela::cli

@@ -239,10 +239,7 @@ double check_peer(const std::string& peer, const GemmProblem<T>& p, const GemmRe
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)                                                  \
-  template struct GemmProblem<T>;                                              \
-  template std::vector<Method<GemmProblem<T>, GemmResult<T>>> gemm_table<T>(); \
-  template double check_peer(const std::string&, const GemmProblem<T>&, const GemmResult<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gemm_table, check_peer)
+TESELA_STRUCTS_FOR_NUMBERS(GemmProblem)
 
 }  // namespace tesela::cli

@@ -352,11 +352,8 @@ std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows which) {
   return rows;
 }
 
-#define TESELA_INSTANTIATE(T)    \
-  template struct EigProblem<T>; \
-  template std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_REALS(eig_table)
+TESELA_STRUCTS_FOR_REALS(EigProblem)
 #define TESELA_INSTANTIATE(T)                             \
   template double EigProblem<T>::largest_row_sum() const; \
   template GeneralizedKind EigProblem<T>::kind() const;   \

@@ -173,10 +173,8 @@ double check_peer(const std::string& peer, const EigBatchProblem<T>& p, const Ei
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)         \
-  template struct EigBatchProblem<T>; \
-  template std::vector<Method<EigBatchProblem<T>, EigBatchFound<T>>> eig_batch_table();
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(eig_batch_table)
+TESELA_STRUCTS_FOR_NUMBERS(EigBatchProblem)
 template double check_peer(const std::string&, const EigBatchProblem<float>&, const EigBatchFound<float>&);
 template double check_peer(const std::string&, const EigBatchProblem<double>&, const EigBatchFound<double>&);
 

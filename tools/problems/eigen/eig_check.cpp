@@ -241,11 +241,10 @@ std::string overflow_of(const std::vector<double>& values, double largest) {
   return over ? "overflow: an eigenvalue is larger than the largest number" : "";
 }
 
+TESELA_FUNCTIONS_FOR_REALS(eig_errors, check_peer)
 #define TESELA_INSTANTIATE(T)                                                        \
   template HostMatrix<double> EigProblem<T>::times(const HostMatrix<double>&) const; \
-  template const Moments& EigProblem<T>::moments();                                  \
-  template EigErrors eig_errors(EigProblem<T>&, const EigFound<T>&, bool);           \
-  template double check_peer(const std::string&, EigProblem<T>&, const EigFound<T>&);
+  template const Moments& EigProblem<T>::moments();
 TESELA_FOR_REALS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 #define TESELA_INSTANTIATE(T)                                              \

@@ -107,10 +107,6 @@ double sampled_orthogonality(Runtime& runtime, const TileMatrix<T>& X, index_t s
 }
 
 TESELA_STRUCTS_FOR_REALS(FillSymmetric, TakeColumns)
-#define TESELA_INSTANTIATE(T)                                                                              \
-  template HostMatrix<double> symmetric_product(Runtime&, const Generator<T>&, const HostMatrix<double>&); \
-  template HostMatrix<double> columns_of(Runtime&, const TileMatrix<T>&, const std::vector<index_t>&);     \
-  template double sampled_orthogonality(Runtime&, const TileMatrix<T>&, index_t, std::uint64_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(symmetric_product, columns_of, sampled_orthogonality)
 
 }  // namespace tesela::bench

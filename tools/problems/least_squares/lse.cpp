@@ -161,10 +161,9 @@ double check_peer(const std::string& peer, LseProblem<T>& p, const ConstrainedLe
   return share;
 }
 
-#define TESELA_INSTANTIATE(T)                                                             \
-  template struct LseProblem<T>;                                                          \
-  template std::vector<Method<LseProblem<T>, ConstrainedLeastSquares<T>>> lse_table();    \
-  template LseError measure_lse(const LseProblem<T>&, const ConstrainedLeastSquares<T>&); \
+TESELA_FUNCTIONS_FOR_NUMBERS(lse_table, measure_lse)
+#define TESELA_INSTANTIATE(T)    \
+  template struct LseProblem<T>; \
   template double check_peer(const std::string&, LseProblem<T>&, const ConstrainedLeastSquares<T>&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 

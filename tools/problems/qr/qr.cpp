@@ -333,10 +333,7 @@ std::optional<index_t> checked_columns(Shape a) {
   return work <= quick ? std::optional(k) : std::nullopt;
 }
 
-#define TESELA_INSTANTIATE(T)                                          \
-  template struct QrProblem<T>;                                        \
-  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table(); \
-  template Solver<QrFactors<T>> by_rotations(QrProblem<T>&, const GivensOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(qr_table, by_rotations)
+TESELA_STRUCTS_FOR_NUMBERS(QrProblem)
 
 }  // namespace tesela::cli

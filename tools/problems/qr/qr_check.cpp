@@ -114,9 +114,7 @@ double check_peer(const std::string& peer, const QrProblem<T>& p, const QrFactor
   return std::max(backward, orthogonality);
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template class QrCheck<T>;  \
-  template double check_peer(const std::string&, const QrProblem<T>&, const QrFactors<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(check_peer)
+TESELA_CLASSES_FOR_NUMBERS(QrCheck)
 
 }  // namespace tesela::cli

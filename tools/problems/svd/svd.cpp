@@ -197,10 +197,7 @@ double check_peer(const std::string& peer, SvdProblem<T>& p, const Svd<T>& found
   return largest;
 }
 
-#define TESELA_INSTANTIATE(T)                                          \
-  template struct SvdProblem<T>;                                       \
-  template std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool); \
-  template double check_peer(const std::string&, SvdProblem<T>&, const Svd<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(svd_table, check_peer)
+TESELA_STRUCTS_FOR_NUMBERS(SvdProblem)
 
 }  // namespace tesela::cli

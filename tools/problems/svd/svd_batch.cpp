@@ -191,10 +191,8 @@ double check_peer(const std::string& peer, const SvdBatchProblem<T>& p, const Sv
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)         \
-  template struct SvdBatchProblem<T>; \
-  template std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table();
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(svd_batch_table)
+TESELA_STRUCTS_FOR_NUMBERS(SvdBatchProblem)
 template double check_peer(const std::string&, const SvdBatchProblem<float>&, const SvdBatch<float>&);
 template double check_peer(const std::string&, const SvdBatchProblem<double>&, const SvdBatch<double>&);
 

@@ -241,7 +241,6 @@ double dense_solve_flops(const std::string& method, index_t n, index_t k, bool c
          ((method.ends_with("cholesky") ? 1 : 2) * order / 3 + 2 * static_cast<double>(k));
 }
 
-#define TESELA_INSTANTIATE(T) template std::vector<Method<ToeplitzSystem<T>, ToeplitzAnswer<T>>> toeplitz_solve_table();
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(toeplitz_solve_table)
 
 }  // namespace tesela::cli

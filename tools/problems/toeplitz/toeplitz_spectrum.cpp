@@ -277,9 +277,6 @@ double check_peer(const std::string& peer, SpectrumProblem<T>& problem, const Sp
   return error / bound;
 }
 
-#define TESELA_INSTANTIATE(T)                                                     \
-  template std::vector<Method<SpectrumProblem<T>, Spectrum<T>>> spectrum_table(); \
-  template double check_peer(const std::string&, SpectrumProblem<T>&, const Spectrum<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(spectrum_table, check_peer)
 
 }  // namespace tesela::cli
