@@ -6,20 +6,29 @@
 #include <cstddef>
 
 extern "C" {
-#define TESELA_LAPACK(t, T)                                                                                            \
+#define TESELA_LAPACK(t, T, q)                                                                                         \
   void t##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
-  void t##orgqr_(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);                  \
-  void t##ormqr_(const char*, const char*, const int*, const int*, const int*, const T*, const int*, const T*, T*,     \
-                 const int*, T*, const int*, int*, std::size_t, std::size_t);                                          \
-  void t##gesvd_(const char*, const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, \
-                 T*, const int*, int*, std::size_t, std::size_t);                                                      \
+  void t##q##gqr_(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);                 \
+  void t##q##mqr_(const char*, const char*, const int*, const int*, const int*, const T*, const int*, const T*, T*,    \
+                  const int*, T*, const int*, int*, std::size_t, std::size_t);                                         \
   void t##gels_(const char*, const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const int*, int*, \
                 std::size_t);                                                                                          \
-  void t##gelsd_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const T*, int*, T*,           \
-                 const int*, int*, int*);                                                                              \
   void t##posv_(const char*, const int*, const int*, T*, const int*, T*, const int*, int*, std::size_t);               \
   void t##gesv_(const int*, const int*, T*, const int*, int*, T*, const int*, int*);                                   \
   void t##gtsv_(const int*, const int*, T*, T*, T*, T*, const int*, int*);                                             \
+  void t##tzrzf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
+  void t##q##mrz_(const char*, const char*, const int*, const int*, const int*, const int*, const T*, const int*,      \
+                  const T*, T*, const int*, T*, const int*, int*, std::size_t, std::size_t);
+TESELA_LAPACK(s, float, or)
+TESELA_LAPACK(d, double, or)
+TESELA_LAPACK(c, std::complex<float>, un)
+TESELA_LAPACK(z, std::complex<double>, un)
+#undef TESELA_LAPACK
+#define TESELA_LAPACK(t, T)                                                                                            \
+  void t##gesvd_(const char*, const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, \
+                 T*, const int*, int*, std::size_t, std::size_t);                                                      \
+  void t##gelsd_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const T*, int*, T*,           \
+                 const int*, int*, int*);                                                                              \
   void t##syevd_(const char*, const char*, const int*, T*, const int*, T*, T*, const int*, int*, const int*, int*,     \
                  std::size_t, std::size_t);                                                                            \
   void t##sytrd_(const char*, const int*, T*, const int*, T*, T*, T*, T*, const int*, int*, std::size_t);              \
@@ -29,20 +38,11 @@ extern "C" {
                  std::size_t);                                                                                         \
   void t##trcon_(const char*, const char*, const char*, const int*, const T*, const int*, T*, T*, int*, int*,          \
                  std::size_t, std::size_t, std::size_t);                                                               \
-  void t##geqp3_(const int*, const int*, T*, const int*, int*, T*, T*, const int*, int*);                              \
-  void t##tzrzf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
-  void t##ormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const T*, const int*,       \
-                 const T*, T*, const int*, T*, const int*, int*, std::size_t, std::size_t);
+  void t##geqp3_(const int*, const int*, T*, const int*, int*, T*, T*, const int*, int*);
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
 #define TESELA_LAPACK(t, T, R)                                                                                         \
-  void t##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
-  void t##ungqr_(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);                  \
-  void t##unmqr_(const char*, const char*, const int*, const int*, const int*, const T*, const int*, const T*, T*,     \
-                 const int*, T*, const int*, int*, std::size_t, std::size_t);                                          \
-  void t##gels_(const char*, const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const int*, int*, \
-                std::size_t);                                                                                          \
   void t##trcon_(const char*, const char*, const char*, const int*, const T*, const int*, R*, T*, R*, int*,            \
                  std::size_t, std::size_t, std::size_t);                                                               \
   void t##gesvd_(const char*, const char*, const int*, const int*, T*, const int*, R*, T*, const int*, T*, const int*, \
@@ -50,15 +50,9 @@ TESELA_LAPACK(d, double)
   void t##gelsd_(const int*, const int*, const int*, T*, const int*, T*, const int*, R*, const R*, int*, T*,           \
                  const int*, R*, int*, int*);                                                                          \
   void t##geqp3_(const int*, const int*, T*, const int*, int*, T*, T*, const int*, R*, int*);                          \
-  void t##tzrzf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
-  void t##posv_(const char*, const int*, const int*, T*, const int*, T*, const int*, int*, std::size_t);               \
-  void t##gesv_(const int*, const int*, T*, const int*, int*, T*, const int*, int*);                                   \
-  void t##gtsv_(const int*, const int*, T*, T*, T*, T*, const int*, int*);                                             \
   void t##heevd_(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, R*, const int*, int*,       \
                  const int*, int*, std::size_t, std::size_t);                                                          \
-  void t##hetrd_(const char*, const int*, T*, const int*, R*, R*, T*, T*, const int*, int*, std::size_t);              \
-  void t##unmrz_(const char*, const char*, const int*, const int*, const int*, const int*, const T*, const int*,       \
-                 const T*, T*, const int*, T*, const int*, int*, std::size_t, std::size_t);
+  void t##hetrd_(const char*, const int*, T*, const int*, R*, R*, T*, T*, const int*, int*, std::size_t);
 TESELA_LAPACK(c, std::complex<float>, float)
 TESELA_LAPACK(z, std::complex<double>, double)
 void dsterf_(const int*, double*, double*, int*);
