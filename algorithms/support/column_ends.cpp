@@ -2,8 +2,6 @@
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 
-#include <complex>
-
 namespace tesela {
 
 template <class T>

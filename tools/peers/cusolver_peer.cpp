@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <complex>
 #include <cstdlib>
 #include <cusolverDn.h>
 
