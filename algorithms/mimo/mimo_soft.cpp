@@ -126,8 +126,7 @@ QuantizedLlrs quantize_llrs(const HostMatrix<T>& llrs, double scale) {
   return made;
 }
 
-template QuantizedLlrs quantize_llrs(const HostMatrix<float>&, double);
-template QuantizedLlrs quantize_llrs(const HostMatrix<double>&, double);
+TESELA_FUNCTIONS_FOR_REALS(quantize_llrs)
 template SoftDetection<float> mimo_soft(Graph&, const MimoShape&, const HostMatrix<std::complex<float>>&,
                                         const HostMatrix<std::complex<float>>&, const std::vector<Constellation>&,
                                         const SoftOptions&, const HostMatrix<float>&);

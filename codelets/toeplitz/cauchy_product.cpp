@@ -69,8 +69,7 @@ void residual(const In<T>& c, const In<T>& tables, double sigma, const T* x, con
 }
 
 TESELA_FUNCTIONS_FOR_REALS(multiply)
-template void residual(const In<float>&, const In<float>&, double, const float*, const float*, float*, float*);
-template void residual(const In<double>&, const In<double>&, double, const double*, const double*, double*, double*);
+TESELA_FUNCTIONS_FOR_REALS(residual)
 
 }  // namespace cauchy
 

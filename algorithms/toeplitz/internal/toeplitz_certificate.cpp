@@ -192,9 +192,6 @@ void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double 
 }
 
 TESELA_FUNCTIONS_FOR_REALS(certify)
-template void pin(Graph&, const SineToeplitz<float>&, std::vector<Claim>&, double, double, index_t*,
-                  const CountOptions&);
-template void pin(Graph&, const SineToeplitz<double>&, std::vector<Claim>&, double, double, index_t*,
-                  const CountOptions&);
+TESELA_FUNCTIONS_FOR_REALS(pin)
 
 }  // namespace tesela::detail

@@ -175,7 +175,6 @@ double check_peer(const std::string& peer, const EigBatchProblem<T>& p, const Ei
 
 TESELA_FUNCTIONS_FOR_NUMBERS(eig_batch_table)
 TESELA_STRUCTS_FOR_NUMBERS(EigBatchProblem)
-template double check_peer(const std::string&, const EigBatchProblem<float>&, const EigBatchFound<float>&);
-template double check_peer(const std::string&, const EigBatchProblem<double>&, const EigBatchFound<double>&);
+TESELA_FUNCTIONS_FOR_REALS(check_peer)
 
 }  // namespace tesela::cli

@@ -193,7 +193,6 @@ double check_peer(const std::string& peer, const SvdBatchProblem<T>& p, const Sv
 
 TESELA_FUNCTIONS_FOR_NUMBERS(svd_batch_table)
 TESELA_STRUCTS_FOR_NUMBERS(SvdBatchProblem)
-template double check_peer(const std::string&, const SvdBatchProblem<float>&, const SvdBatch<float>&);
-template double check_peer(const std::string&, const SvdBatchProblem<double>&, const SvdBatch<double>&);
+TESELA_FUNCTIONS_FOR_REALS(check_peer)
 
 }  // namespace tesela::cli
