@@ -1,7 +1,5 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/by_type.hpp>
-#include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/parallel_for.hpp>
@@ -188,19 +186,7 @@ void herk(index_t n, index_t k, real_t<T> alpha, const T* a, index_t lda, T* c, 
       CblasColMajor, CblasUpper, to_cblas(adjoint<T>), narrow(n), narrow(k), alpha, a, narrow(lda), 1, c, narrow(ldc));
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                     \
-  template void gemm(Op, Op, index_t, index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t); \
-  template void gemv(Op, index_t, index_t, T, const T*, index_t, const T*, T, T*);                                \
-  template void trmm(Side, Triangle, Op, index_t, index_t, T, const T*, index_t, T*, index_t);                    \
-  template bool must_divide(index_t, const T*, index_t);                                                          \
-  template void trsm(Op, index_t, index_t, const T*, index_t, T*, index_t);                                       \
-  template void solve_unit_lower(Op, index_t, index_t, const T*, index_t, T*, index_t);                           \
-  template void solve_unit_lower_right(index_t, index_t, const T*, index_t, T*, index_t);                         \
-  template void trsm_right(index_t, index_t, const T*, index_t, T*, index_t);                                     \
-  template real_t<T> nrm2(index_t, const T*);                                                                     \
-  template void herk(index_t, index_t, real_t<T>, const T*, index_t, T*, index_t);                                \
-  template void symm(index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t);                  \
-  template void syr2k(index_t, index_t, real_t<T>, const T*, index_t, const T*, index_t, T*, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gemm, gemv, trmm, must_divide, trsm, solve_unit_lower)
+TESELA_FUNCTIONS_FOR_NUMBERS(solve_unit_lower_right, trsm_right, nrm2, herk, symm, syr2k)
 
 }  // namespace tesela::blas

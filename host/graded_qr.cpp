@@ -13,8 +13,6 @@
 namespace tesela::kernels {
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Returns the largest exponents of the columns of all classes, with rows of size 1. Errors are relative to the rows'
 /// sizes, so a column that is large only in light rows stays small.
 template <class T>
@@ -204,9 +202,6 @@ void GradedQr<T>::apply(Op op, HostMatrix<T>& X) const {
   }
 }
 
-template class GradedQr<float>;
-template class GradedQr<double>;
-template class GradedQr<std::complex<float>>;
-template class GradedQr<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(GradedQr)
 
 }  // namespace tesela::kernels

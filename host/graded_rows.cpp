@@ -1,7 +1,6 @@
 #include <tesela/host/graded_qr.hpp>
 #include <tesela/host/graded_rows.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -55,7 +54,6 @@ GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>> classes, double rcon
   return result;
 }
 
-#define TESELA_INSTANTIATE(T) template GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>>, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(join_graded_rows)
 
 }  // namespace tesela::kernels

@@ -12,7 +12,6 @@ TESELA_LAPACK(d, double)
   void t##unhr_col_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, int*);
 TESELA_LAPACK(c, std::complex<float>)
 TESELA_LAPACK(z, std::complex<double>)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -30,11 +29,6 @@ void householder_vectors(index_t m, index_t n, T* q, index_t ldq, T* tau, T* sig
   for (int j = 0; j < cols; ++j) tau[j] = t[static_cast<std::size_t>(j % block + j * block)];
 }
 
-template void householder_vectors(index_t, index_t, float*, index_t, float*, float*);
-template void householder_vectors(index_t, index_t, double*, index_t, double*, double*);
-template void householder_vectors(index_t, index_t, std::complex<float>*, index_t, std::complex<float>*,
-                                  std::complex<float>*);
-template void householder_vectors(index_t, index_t, std::complex<double>*, index_t, std::complex<double>*,
-                                  std::complex<double>*);
+TESELA_FUNCTIONS_FOR_NUMBERS(householder_vectors)
 
 }  // namespace tesela::lapack

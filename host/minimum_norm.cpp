@@ -3,11 +3,9 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -170,15 +168,8 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                                  \
-  template std::vector<Unit<real_t<T>>> scale_to_unit_columns(HostMatrix<T>&); \
-  template void clear_below_diagonal(HostMatrix<T>&);                          \
-  template real_t<T> euclidean_norm(index_t, const T*);                        \
-  template std::vector<real_t<T>> column_norms(const HostMatrix<T>&);          \
-  template bool all_finite(const HostMatrix<T>&);                              \
-  template std::vector<int> scale_columns(HostMatrix<T>&);                     \
-  template double triangle_condition(const HostMatrix<T>&, bool);              \
-  template MinimumNorm<T> minimum_norm(HostMatrix<T>, HostMatrix<T>, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(scale_to_unit_columns, clear_below_diagonal, euclidean_norm, column_norms, all_finite,
+                             scale_columns)
+TESELA_FUNCTIONS_FOR_NUMBERS(triangle_condition, minimum_norm)
 
 }  // namespace tesela::kernels

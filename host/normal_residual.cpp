@@ -51,7 +51,6 @@ NormalResidual<T>::NormalResidual(const HostMatrix<T>& X)
 
 template <class T>
 void NormalResidual<T>::set_units(const std::vector<int>& of_a, const std::vector<int>& of_b) {
-  const auto at = [](index_t j) { return static_cast<std::size_t>(j); };
   const auto change = [&](const std::vector<int>& from, const std::vector<int>& to, index_t j) {
     return unit(from[at(j)]) - unit(to[at(j)]);
   };
@@ -161,9 +160,6 @@ std::vector<double> NormalResidual<T>::residual_norms() const {
   return norms;
 }
 
-template class NormalResidual<float>;
-template class NormalResidual<double>;
-template class NormalResidual<std::complex<float>>;
-template class NormalResidual<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(NormalResidual)
 
 }  // namespace tesela::kernels

@@ -1,6 +1,5 @@
 #include <tesela/host/all_finite.hpp>
 #include <tesela/host/range_exponent.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -54,9 +53,9 @@ int range_exponent(const MatrixView<T>& a) {
 }
 
 template <class T>
-int range_exponent_by_samples(const MatrixView<T>& a) {
+int scale_into_range(const Runtime& runtime, const MatrixView<T>& a) {
   using Real = real_t<T>;
-  if (a.device >= 0 || a.rows == 0 || a.cols == 0) return 0;
+  if (runtime.ranks() > 1 || a.device >= 0 || a.rows == 0 || a.cols == 0) return 0;
   constexpr index_t samples = 32;  // rows, and columns
   Real largest = 0;
   for (index_t j = 0; j < a.cols; j += ceil_div(a.cols, samples))
@@ -65,7 +64,9 @@ int range_exponent_by_samples(const MatrixView<T>& a) {
   const Moderate<Real> moderate(a.rows);
   const bool is_moderate =
       largest >= std::ldexp(Real(1), moderate.low) && largest < std::ldexp(Real(1), moderate.high - moderate.growth);
-  return is_moderate ? 0 : range_exponent(a);
+  const int exponent = is_moderate ? 0 : range_exponent(a);
+  static_cast<void>(scale_in_memory(a, -exponent));
+  return exponent;
 }
 
 template <class T>
@@ -79,10 +80,6 @@ Status scale_in_memory(const MatrixView<T>& a, int e, bool upper) {
   return status;
 }
 
-#define TESELA_INSTANTIATE(T)                                   \
-  template int range_exponent(const MatrixView<T>&);            \
-  template int range_exponent_by_samples(const MatrixView<T>&); \
-  template Status scale_in_memory(const MatrixView<T>&, int, bool);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(range_exponent, scale_into_range, scale_in_memory)
 
 }  // namespace tesela

@@ -14,11 +14,11 @@ namespace tesela {
 template <class T>
 [[nodiscard]] int range_exponent(const MatrixView<T>& a);
 
-/// Returns range_exponent(a), or 0 if a thousand elements of A are of moderate size. It reads no others then: a pass
-/// over A would take a tenth of the time of a QR factorization on GPUs. Larger elements may then cause an overflow,
-/// which shows as not finite.
+/// Scales A by 2^-e for e = range_exponent(a), or for 0 if there are several ranks or a thousand elements of A are of
+/// moderate size; returns e. It reads no others then: a pass over A would take a tenth of the time of a QR
+/// factorization on GPUs. Larger elements may then cause an overflow, which shows as not finite.
 template <class T>
-[[nodiscard]] int range_exponent_by_samples(const MatrixView<T>& a);
+[[nodiscard]] int scale_into_range(const Runtime& runtime, const MatrixView<T>& a);
 
 /// Computes A = 2^e A, or its upper trapezoid alone, in host memory. Returns 1 + j if column j of the result is the
 /// first that is not finite. If e = 0, it neither reads nor writes.

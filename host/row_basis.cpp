@@ -73,9 +73,6 @@ void RowBasis<T>::apply(Op op, HostMatrix<T>& X) const {
   if (op != Op::none) by_turn(Op::none);
 }
 
-template class RowBasis<float>;
-template class RowBasis<double>;
-template class RowBasis<std::complex<float>>;
-template class RowBasis<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(RowBasis)
 
 }  // namespace tesela::kernels

@@ -4,11 +4,9 @@
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
 #include <tesela/host/row_space.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 namespace tesela::kernels {
 namespace {
@@ -73,9 +71,6 @@ RowSolution<T> solve_rows(HostMatrix<T> R, const HostMatrix<T>& C, double rcond)
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                               \
-  template RankRows<T> rows_of_rank(HostMatrix<T>, double); \
-  template RowSolution<T> solve_rows(HostMatrix<T>, const HostMatrix<T>&, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(rows_of_rank, solve_rows)
 
 }  // namespace tesela::kernels

@@ -3,7 +3,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -84,9 +83,6 @@ double spectral_condition_of_unit_columns(HostMatrix<T> R) {
   return spectral_condition(R);
 }
 
-#define TESELA_INSTANTIATE(T)                               \
-  template double spectral_condition(const HostMatrix<T>&); \
-  template double spectral_condition_of_unit_columns(HostMatrix<T>);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(spectral_condition, spectral_condition_of_unit_columns)
 
 }  // namespace tesela::kernels

@@ -32,14 +32,11 @@ namespace {
 /// Throws LinAlgError if there is no x or if x has no correct digit; warns if x may have fewer than two.
 void judge(const DirectSolve& solved, const nb::object& x) {
   switch (solved.status) {
-    case DirectStatus::ok:
-      return;
+    case DirectStatus::ok: return;
     case DirectStatus::doubtful:
       return warn_lin_alg("solve: a is " + description(solved) + ": x may have fewer than two correct digits");
-    case DirectStatus::inaccurate:
-      raise_lin_alg_error("solve: x is " + description(solved), "inaccurate", x);
-    case DirectStatus::singular:
-      raise_lin_alg_error("solve: a is " + description(solved), "singular", x);
+    case DirectStatus::inaccurate: raise_lin_alg_error("solve: x is " + description(solved), "inaccurate", x);
+    case DirectStatus::singular: raise_lin_alg_error("solve: a is " + description(solved), "singular", x);
     case DirectStatus::zero_pivot:
       raise_lin_alg_error("solve: a is singular: " + element("u", solved.place - 1, solved.place - 1) +
                               " of its LU factorization is zero or not finite",

@@ -107,8 +107,7 @@ Pairs<T> pairs_of(const c::Session& session, const SymmetricEig<T>& found, const
   if (found.status.ok() && found.vectors) {
     const TileMatrix<T>& X = *found.vectors;
     if (is_complex<T> && transposed) {
-      HostMatrix<T> x(X.m(), X.n());
-      X.copy_to(x.data(), x.ld());
+      HostMatrix<T> x = X.to_host();
       std::transform(x.data(), x.data() + x.size(), x.data(), [](T value) { return conj(value); });
       pairs.vectors.emplace(std::move(x), place);
       return pairs;

@@ -85,8 +85,7 @@ Found<T> part_of(const Spectrum<T>& found, std::size_t first, std::size_t count)
   Found<T> part;
   for (std::size_t i = first; i < first + count; ++i) part.values.push_back(static_cast<T>(found.values[i]));
   if (!found.vectors) return part;
-  HostMatrix<T> all(found.vectors->m(), found.vectors->n());
-  found.vectors->copy_to(all.data(), all.ld());
+  HostMatrix<T> all = found.vectors->to_host();
   if (count == found.values.size()) {
     part.vectors = std::move(all);
   } else {

@@ -2,7 +2,6 @@
 
 #include <tesela/runtime/types.hpp>
 
-#include <cstddef>
 #include <type_traits>
 
 namespace tesela {

@@ -6,8 +6,6 @@
 #include <deque>
 #include <map>
 #include <string_view>
-#include <tuple>
-#include <utility>
 
 namespace tesela::detail {
 namespace {
@@ -61,18 +59,12 @@ std::uint32_t footprint(std::uint64_t cost_key, std::span<Data* const> data) {
 
 starpu_data_access_mode to_starpu(Mode mode) {
   switch (mode) {
-    case Mode::in:
-      return STARPU_R;
-    case Mode::out:
-      return STARPU_W;
-    case Mode::inout:
-      return STARPU_RW;
-    case Mode::commute:
-      return static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
-    case Mode::reduce:
-      return STARPU_REDUX;
-    case Mode::scratch:
-      return STARPU_SCRATCH;
+    case Mode::in: return STARPU_R;
+    case Mode::out: return STARPU_W;
+    case Mode::inout: return STARPU_RW;
+    case Mode::commute: return static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
+    case Mode::reduce: return STARPU_REDUX;
+    case Mode::scratch: return STARPU_SCRATCH;
   }
   return STARPU_NONE;
 }

@@ -4,7 +4,6 @@
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 

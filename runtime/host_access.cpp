@@ -4,7 +4,6 @@
 #include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <algorithm>
-#include <utility>
 
 // Host accesses to a tile: wait, hold, release.
 

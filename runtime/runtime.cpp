@@ -12,7 +12,6 @@
 #include <starpu_fxt.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <exception>
 #include <thread>

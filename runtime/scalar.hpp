@@ -135,3 +135,34 @@ template <class T, class Real>
 using with_parts = std::conditional_t<is_complex<T>, std::complex<Real>, Real>;
 
 }  // namespace tesela
+
+// Expands a source's macro INSTANTIATE(T), which instantiates its templates, for the real numbers, the complex ones, or
+// both.
+#define TESELA_FOR_REALS(INSTANTIATE) INSTANTIATE(float) INSTANTIATE(double)
+#define TESELA_FOR_COMPLEX(INSTANTIATE) INSTANTIATE(std::complex<float>) INSTANTIATE(std::complex<double>)
+#define TESELA_FOR_NUMBERS(INSTANTIATE) TESELA_FOR_REALS(INSTANTIATE) TESELA_FOR_COMPLEX(INSTANTIATE)
+
+// Instantiates up to six structs, classes, function templates that are not overloaded, or CUDA variants of kernels, for
+// the real numbers or for all.
+#define TESELA_STRUCTS_FOR_REALS(...) TESELA_LIST_FOR_REALS(TESELA_STRUCT, __VA_ARGS__)
+#define TESELA_STRUCTS_FOR_NUMBERS(...) TESELA_LIST_FOR_NUMBERS(TESELA_STRUCT, __VA_ARGS__)
+#define TESELA_CLASSES_FOR_REALS(...) TESELA_LIST_FOR_REALS(TESELA_CLASS, __VA_ARGS__)
+#define TESELA_CLASSES_FOR_NUMBERS(...) TESELA_LIST_FOR_NUMBERS(TESELA_CLASS, __VA_ARGS__)
+#define TESELA_FUNCTIONS_FOR_REALS(...) TESELA_LIST_FOR_REALS(TESELA_FUNCTION, __VA_ARGS__)
+#define TESELA_FUNCTIONS_FOR_NUMBERS(...) TESELA_LIST_FOR_NUMBERS(TESELA_FUNCTION, __VA_ARGS__)
+#define TESELA_CUDA_FOR_REALS(...) TESELA_LIST_FOR_REALS(TESELA_CUDA, __VA_ARGS__)
+#define TESELA_CUDA_FOR_NUMBERS(...) TESELA_LIST_FOR_NUMBERS(TESELA_CUDA, __VA_ARGS__)
+#define TESELA_STRUCT(T, NAME) template struct NAME<T>;
+#define TESELA_CLASS(T, NAME) template class NAME<T>;
+#define TESELA_FUNCTION(T, NAME) template decltype(NAME<T>) NAME<T>;
+#define TESELA_CUDA(T, NAME) template decltype(NAME<T>::cuda) NAME<T>::cuda;
+#define TESELA_LIST_FOR_REALS(DO, ...) TESELA_LIST1(DO, float, __VA_ARGS__) TESELA_LIST1(DO, double, __VA_ARGS__)
+#define TESELA_LIST_FOR_NUMBERS(DO, ...) \
+  TESELA_LIST_FOR_REALS(DO, __VA_ARGS__) \
+  TESELA_LIST1(DO, std::complex<float>, __VA_ARGS__) TESELA_LIST1(DO, std::complex<double>, __VA_ARGS__)
+#define TESELA_LIST1(DO, T, NAME, ...) DO(T, NAME) __VA_OPT__(TESELA_LIST2(DO, T, __VA_ARGS__))
+#define TESELA_LIST2(DO, T, NAME, ...) DO(T, NAME) __VA_OPT__(TESELA_LIST3(DO, T, __VA_ARGS__))
+#define TESELA_LIST3(DO, T, NAME, ...) DO(T, NAME) __VA_OPT__(TESELA_LIST4(DO, T, __VA_ARGS__))
+#define TESELA_LIST4(DO, T, NAME, ...) DO(T, NAME) __VA_OPT__(TESELA_LIST5(DO, T, __VA_ARGS__))
+#define TESELA_LIST5(DO, T, NAME, ...) DO(T, NAME) __VA_OPT__(TESELA_LIST6(DO, T, __VA_ARGS__))
+#define TESELA_LIST6(DO, T, NAME) DO(T, NAME)

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tesela {
 
 /// Type of all sizes and indices: signed, so that differences and downward loops are safe.
 using index_t = std::int64_t;
+
+/// Returns i >= 0 as an index, or a size, of a container.
+constexpr std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 /// Shape of a matrix or a tile: `rows` x `cols`.
 struct Shape {

@@ -78,18 +78,13 @@ struct Generator {
   }
   TESELA_BOTH T operator()(index_t row, index_t column) const {
     switch (pattern) {
-      case Pattern::constant:
-        return value;
-      case Pattern::index:
-        return static_cast<T>(static_cast<real_t<T>>(row * columns + column));
-      case Pattern::uniform:
-        return uniform(row, column);
-      case Pattern::normal:
-        return normal(row, column);
+      case Pattern::constant: return value;
+      case Pattern::index: return static_cast<T>(static_cast<real_t<T>>(row * columns + column));
+      case Pattern::uniform: return uniform(row, column);
+      case Pattern::normal: return normal(row, column);
       case Pattern::graded:
         return times_power_of_two(uniform(row, column), -static_cast<int>(40 * row / rows + 40 * column / columns));
-      case Pattern::band:
-        return row - column <= half_width && column - row <= half_width ? uniform(row, column) : T(0);
+      case Pattern::band: return row - column <= half_width && column - row <= half_width ? uniform(row, column) : T(0);
     }
     return value;
   }

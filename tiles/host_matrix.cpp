@@ -1,9 +1,6 @@
-#include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/host_matrix.hpp>
-#include <tesela/tiles/size_checks.hpp>
 
 #include <cstdint>
 #include <cstdlib>

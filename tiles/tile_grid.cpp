@@ -3,9 +3,7 @@
 #include <tesela/tiles/tile_grid.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace tesela {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_grid.hpp>
 
 #include <algorithm>
@@ -71,11 +72,17 @@ class TileMatrix : public TileGrid {
   }
   void copy_to(T* a, index_t ld) const {
     check_memory("TileMatrix::copy_to", a, {m(), n()}, ld);
-    for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
-      const auto block = tile.read();
+    read_each_tile([&](const auto& block, index_t row, index_t col) {
       for (index_t j = 0; j < block.cols; ++j)
         std::copy_n(block.data + j * block.ld, block.rows, a + row + (col + j) * ld);
     });
+  }
+
+  /// Returns a copy in host memory; waits for the tasks that use the tiles.
+  HostMatrix<T> to_host() const {
+    HostMatrix<T> a(m(), n());
+    copy_to(a.data(), a.ld());
+    return a;
   }
 
   /// Calls f(tile, first row, first column) for every tile, column by column.
@@ -83,6 +90,11 @@ class TileMatrix : public TileGrid {
   void for_each_tile(F f) const {
     for (index_t j = 0; mt() > 0 && j < nt(); ++j)
       for (index_t i = 0; i < mt(); ++i) f((*this)(i, j), i * tile_shape().mb, j * tile_shape().nb);
+  }
+  /// Calls f(tile.read(), first row, first column) for every tile, column by column.
+  template <class F>
+  void read_each_tile(F f) const {
+    for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) { f(tile.read(), row, column); });
   }
 
  private:

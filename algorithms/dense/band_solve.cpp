@@ -1,7 +1,6 @@
 #include <tesela/algorithms/dense/band_solve.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/lapack/lapack_band.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -281,11 +280,6 @@ DirectSolve band_cholesky_solve(HostMatrix<T>& ab, HostMatrix<T>& B) {
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                                        \
-  template DirectSolve band_solve(index_t, index_t, HostMatrix<T>&, HostMatrix<T>&); \
-  template index_t band_cholesky(HostMatrix<T>&);                                    \
-  template void band_cholesky_apply(const HostMatrix<T>&, HostMatrix<T>&);           \
-  template DirectSolve band_cholesky_solve(HostMatrix<T>&, HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(band_solve, band_cholesky, band_cholesky_apply, band_cholesky_solve)
 
 }  // namespace tesela

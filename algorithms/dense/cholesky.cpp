@@ -9,7 +9,6 @@
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -329,9 +328,7 @@ CholeskyFactorization<T> cholesky(Graph& g, const TileMatrix<T>& A) {
   return CholeskyFactorization<T>(g, A);
 }
 
-#define TESELA_INSTANTIATE(T)              \
-  template class CholeskyFactorization<T>; \
-  template CholeskyFactorization<T> cholesky(Graph&, const TileMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(cholesky)
+TESELA_CLASSES_FOR_NUMBERS(CholeskyFactorization)
 
 }  // namespace tesela

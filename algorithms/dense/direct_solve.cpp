@@ -6,7 +6,6 @@
 #include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -48,8 +47,7 @@ template <class T>
 double growth(const TileMatrix<T>& factors, const std::vector<index_t>& order, const Exponents& rows,
               const Exponents& columns) {
   double most_yet = 0;
-  factors.for_each_tile([&](const Tile<T>& tile, index_t, index_t first) {
-    const auto u = tile.read();
+  factors.read_each_tile([&](const auto& u, index_t, index_t first) {
     for (index_t j = 0; j < u.cols; ++j)
       for (index_t i = 0; i <= first + j; ++i) {
         const int exponent = rows[at(order[at(i)])] + columns[at(first + j)];
@@ -107,8 +105,7 @@ struct TileSystem {
   HostMatrix<T> product(Op op, const HostMatrix<T>& X) { return tesela::product(g, op, A, X); }
   template <class F>
   void visit(const F& f) const {
-    A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
-      const auto a = tile.read();
+    A.read_each_tile([&](const auto& a, index_t row, index_t column) {
       for (index_t j = 0; j < a.cols; ++j)
         for (index_t i = 0; i < a.rows; ++i) f(row + i, column + j, largest_part(a(i, j)));
     });
@@ -137,8 +134,7 @@ struct TileSystem {
     });
   }
   void check_solution(DirectSolve& result) const {
-    B.for_each_tile([&](const Tile<T>& tile, index_t, index_t first) {
-      const auto x = tile.read();
+    B.read_each_tile([&](const auto& x, index_t, index_t first) {
       for (index_t j = 0; j < x.cols && result.has_solution(); ++j)
         if (!std::all_of(&x(0, j), &x(0, j) + x.rows, [](T e) { return is_finite(e); })) {
           result.status = DirectStatus::not_finite;
@@ -195,9 +191,7 @@ DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, b
 template <class T>
 DirectSolve solve_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B) {
   const index_t n = A.n();
-  HostMatrix<T> a(n, n), b(n, B.n());
-  A.copy_to(a.data(), a.ld());
-  B.copy_to(b.data(), b.ld());
+  HostMatrix<T> a = A.to_host(), b = B.to_host();
   RangeScaling<T> scaling(a);
   a = scaling.matrix(std::move(a));
   b = scaling.right_hand_sides(std::move(b));

@@ -44,9 +44,6 @@ void StageFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
     }
 }
 
-template class StageFactorization<float>;
-template class StageFactorization<double>;
-template class StageFactorization<std::complex<float>>;
-template class StageFactorization<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(StageFactorization)
 
 }  // namespace tesela

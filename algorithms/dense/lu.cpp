@@ -7,7 +7,6 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/lu_lists.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -239,8 +238,7 @@ template <class T>
 std::vector<index_t> LuFactorization<T>::rows() const {
   std::vector<index_t> rows(static_cast<std::size_t>(plan_->a.n()));
   std::iota(rows.begin(), rows.end(), index_t{0});
-  plan_->swaps.for_each_tile([&](const Tile<int>& tile, index_t first, index_t) {
-    const auto swaps = tile.read();
+  plan_->swaps.read_each_tile([&](const auto& swaps, index_t first, index_t) {
     for (index_t i = 0; i < swaps.rows; ++i)
       std::swap(rows[static_cast<std::size_t>(first + i)], rows[static_cast<std::size_t>(swaps(i, 0))]);
   });
@@ -269,9 +267,7 @@ LuFactorization<T> lu(Graph& g, const TileMatrix<T>& A, Pivoting pivoting) {
   return LuFactorization<T>(g, A, pivoting);
 }
 
-#define TESELA_INSTANTIATE(T)        \
-  template class LuFactorization<T>; \
-  template LuFactorization<T> lu(Graph&, const TileMatrix<T>&, Pivoting);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lu)
+TESELA_CLASSES_FOR_NUMBERS(LuFactorization)
 
 }  // namespace tesela

@@ -44,9 +44,6 @@ LuFactors<T> lu_factors(Runtime& runtime, const MatrixView<const T>& A) {
   return result;
 }
 
-template LuFactors<float> lu_factors(Runtime&, const MatrixView<const float>&);
-template LuFactors<double> lu_factors(Runtime&, const MatrixView<const double>&);
-template LuFactors<std::complex<float>> lu_factors(Runtime&, const MatrixView<const std::complex<float>>&);
-template LuFactors<std::complex<double>> lu_factors(Runtime&, const MatrixView<const std::complex<double>>&);
+TESELA_FUNCTIONS_FOR_NUMBERS(lu_factors)
 
 }  // namespace tesela

@@ -1,8 +1,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
-#include <tesela/tiles/tile_matrix.hpp>
 
 namespace tesela {
 
@@ -29,9 +27,6 @@ double triangular_condition(const HostMatrix<T>& R) {
   return R.rows() == 0 ? 1 : lapack::trcon(R.rows(), R.data(), R.ld());
 }
 
-#define TESELA_INSTANTIATE(T)                                 \
-  template double triangular_condition(const HostMatrix<T>&); \
-  template void triangular_solve(Graph&, Op, const HostMatrix<T>&, HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(triangular_condition, triangular_solve)
 
 }  // namespace tesela

@@ -1,13 +1,11 @@
 #include <tesela/algorithms/dense/products.hpp>
 #include <tesela/codelets/dense/int8_gemm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/machine/device_limit.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 
 namespace tesela {

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 

@@ -1,15 +1,7 @@
 #include <tesela/algorithms/dense/range_scaling.hpp>
-#include <tesela/runtime/instantiate.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
 
 namespace tesela {
 namespace {
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 /// Returns the exponent of `size`, or `otherwise` for zero.
 template <class T>

@@ -84,7 +84,6 @@ Units fitted_units(index_t m, index_t n, const Visit& visit) {
 template <class Visit>
 Units units_of(index_t m, index_t n, const Visit& visit) {
   constexpr int none = std::numeric_limits<int>::min();
-  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
   index_t counted = 0;
   const auto largest = [&](bool of_rows, const std::vector<int>& other) {
     std::vector<int> found(at(of_rows ? m : n), none);

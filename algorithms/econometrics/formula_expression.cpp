@@ -105,17 +105,14 @@ std::string quoted_name(const std::string& name) {
 
 std::string text_of(const Expression& e) {
   switch (e.kind) {
-    case Kind::number:
-      return e.text;
+    case Kind::number: return e.text;
     case Kind::string: {
       std::string text = "\"";
       for (const char c : e.text) text.append(c == '"' || c == '\\' ? "\\" : "").append(1, c);
       return text + "\"";
     }
-    case Kind::name:
-      return e.text == "." ? e.text : quoted_name(e.text);
-    case Kind::call:
-      return text_of_call(e);
+    case Kind::name: return e.text == "." ? e.text : quoted_name(e.text);
+    case Kind::call: return text_of_call(e);
   }
   return {};
 }

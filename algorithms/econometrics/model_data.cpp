@@ -8,9 +8,7 @@
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <map>
 #include <memory>
 #include <numeric>
 #include <sstream>

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/econometrics/regression.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <cmath>
@@ -90,10 +89,6 @@ HostMatrix<T> covariances(const HostMatrix<T>& V, const std::vector<Regression>&
   return all;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                     \
-  template std::vector<Regression> regressions(const HostMatrix<T>&, const std::vector<real_t<T>>&,               \
-                                               const std::vector<real_t<T>>&, index_t, const RegressionOptions&); \
-  template HostMatrix<T> covariances(const HostMatrix<T>&, const std::vector<Regression>&, const RegressionOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(regressions, covariances)
 
 }  // namespace tesela

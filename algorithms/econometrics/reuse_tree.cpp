@@ -2,7 +2,6 @@
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 
@@ -10,8 +9,6 @@ namespace tesela {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 /// Returns a cycle among the nodes' parents, or an empty vector.
 std::vector<index_t> cycle_of(const std::vector<index_t>& parents) {

@@ -45,20 +45,13 @@ std::span<const Named<SystemSolver>> system_solvers() {
 
 const char* description(EquationStatus status) {
   switch (status) {
-    case EquationStatus::ok:
-      return "ok";
-    case EquationStatus::not_identified_order:
-      return "not identified: order";
-    case EquationStatus::not_identified_rank:
-      return "not identified: rank";
-    case EquationStatus::collinear:
-      return "collinear";
-    case EquationStatus::too_few_observations:
-      return "too few observations";
-    case EquationStatus::overidentified:
-      return "overidentified";
-    case EquationStatus::not_finite:
-      return "not finite";
+    case EquationStatus::ok: return "ok";
+    case EquationStatus::not_identified_order: return "not identified: order";
+    case EquationStatus::not_identified_rank: return "not identified: rank";
+    case EquationStatus::collinear: return "collinear";
+    case EquationStatus::too_few_observations: return "too few observations";
+    case EquationStatus::overidentified: return "overidentified";
+    case EquationStatus::not_finite: return "not finite";
   }
   return "";
 }
@@ -73,12 +66,9 @@ std::string description(const EquationEstimate& e) {
 
 const char* description(SemStatus status) {
   switch (status) {
-    case SemStatus::ok:
-      return "ok";
-    case SemStatus::singular_covariance:
-      return "singular residual covariance";
-    case SemStatus::not_converged:
-      return "not converged";
+    case SemStatus::ok: return "ok";
+    case SemStatus::singular_covariance: return "singular residual covariance";
+    case SemStatus::not_converged: return "not converged";
   }
   return "";
 }

@@ -1,4 +1,3 @@
-#include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/econometrics/sem_summary.hpp>
 
 #include <algorithm>

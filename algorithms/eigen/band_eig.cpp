@@ -5,7 +5,6 @@
 #include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -111,7 +110,6 @@ BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandE
   return result;
 }
 
-#define TESELA_INSTANTIATE(T) template BandEigResult<T> band_eig(Runtime&, const HostMatrix<T>&, const BandEigOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(band_eig)
 
 }  // namespace tesela

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -37,9 +36,7 @@ BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const Bul
   return BulgeChase<T>(g, B, options);
 }
 
-#define TESELA_INSTANTIATE(T)   \
-  template class BulgeChase<T>; \
-  template BulgeChase<T> band_to_tridiagonal(Graph&, const SymmetricBand<T>&, const BulgeOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(band_to_tridiagonal)
+TESELA_CLASSES_FOR_NUMBERS(BulgeChase)
 
 }  // namespace tesela

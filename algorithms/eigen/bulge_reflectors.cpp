@@ -178,9 +178,6 @@ index_t band_window(const WorkerCounts& workers, index_t n, index_t half_width) 
   return std::clamp<index_t>(wanted, least, std::max<index_t>(least, 17)) * b;
 }
 
-template class BulgeReflectors<float>;
-template class BulgeReflectors<double>;
-template class BulgeReflectors<std::complex<float>>;
-template class BulgeReflectors<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(BulgeReflectors)
 
 }  // namespace tesela

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/small_eig.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -72,10 +71,6 @@ EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<real
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                   \
-  template EigBatchResult eig_batch(Graph&, const TileMatrix<T>&, const TileMatrix<real_t<T>>&, \
-                                    const EigBatchOptions&);                                    \
-  template index_t eig_batch_size<T>(const Runtime&, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(eig_batch, eig_batch_size)
 
 }  // namespace tesela

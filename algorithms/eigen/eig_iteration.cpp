@@ -79,8 +79,7 @@ HostMatrix<T> inverse_iteration(Graph& g, const detail::IteratedMatrix<T>& a, co
   const Tile<double> work = g.scratch<double>(n, n);
   for (index_t t = 0; t < X.nt(); ++t)
     insert_or_run<InverseIteration>(g, Priority{}, {a.frobenius(), t * wide}, A(0, 0), W(t, 0), X(0, t), work);
-  HostMatrix<double> x(n, count);
-  X.copy_to(x.data(), n);
+  HostMatrix<double> x = X.to_host();
   // X = Q R: Q is X orthogonalized from left to right, up to signs.
   std::vector<double> tau(static_cast<std::size_t>(count));
   lapack::geqrf(n, count, x.data(), n, tau.data());

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -36,8 +35,6 @@ constexpr std::array kinds{
     Kind{SymmetricKind::exchange, "exchange", nullptr},
     Kind{SymmetricKind::nbody, "nbody", nullptr},
 };
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 /// Returns 2 - 2 cos(k pi / (n + 1)), k from 1.
 double difference_value(index_t k, index_t n) {
@@ -87,8 +84,7 @@ SymmetricMatrix::SymmetricMatrix(SymmetricKind kind, index_t n, double parameter
       for (index_t i = 0; i < std::min(n, static_cast<index_t>(std::min(parameter, order))); ++i)
         values_[at(i)] = i % 2 == 0 ? 1 : -1;
       break;
-    case SymmetricKind::spectrum:
-      break;
+    case SymmetricKind::spectrum: break;
     case SymmetricKind::arithmetic:
       for (index_t i = 0; i < n; ++i) values_[at(i)] = static_cast<double>(n - i) / order;
       break;
@@ -99,8 +95,7 @@ SymmetricMatrix::SymmetricMatrix(SymmetricKind kind, index_t n, double parameter
     case SymmetricKind::clustered:
       values_ = clusters(n, static_cast<index_t>(std::min(parameter, std::max(order, 1.0))), seed);
       break;
-    default:
-      product = false;
+    default: product = false;
   }
   const Generator<double> random{Pattern::uniform, 0, 0, seed};
   if (kind == SymmetricKind::diagonal)
@@ -165,38 +160,29 @@ T SymmetricMatrix::real_element(index_t i, index_t j) const {
   if (i < j) std::swap(i, j);
   const Generator<T> random{Pattern::uniform, 0, n_, seed_, n_};
   switch (kind_) {
-    case SymmetricKind::uniform:
-      return random.uniform(i, j);
-    case SymmetricKind::normal:
-      return random.normal(i, j);
-    case SymmetricKind::band:
-      return static_cast<double>(i - j) <= parameter_ ? random.uniform(i, j) : T(0);
-    case SymmetricKind::graded:
-      return std::ldexp(random.uniform(i, j), -static_cast<int>(40 * i / n_ + 40 * j / n_));
-    case SymmetricKind::nbody:
-      return i == j ? T(1) : random.uniform(i, 0) * random.uniform(j, 0);
+    case SymmetricKind::uniform: return random.uniform(i, j);
+    case SymmetricKind::normal: return random.normal(i, j);
+    case SymmetricKind::band: return static_cast<double>(i - j) <= parameter_ ? random.uniform(i, j) : T(0);
+    case SymmetricKind::graded: return std::ldexp(random.uniform(i, j), -static_cast<int>(40 * i / n_ + 40 * j / n_));
+    case SymmetricKind::nbody: return i == j ? T(1) : random.uniform(i, 0) * random.uniform(j, 0);
     case SymmetricKind::wilkinson:
       return i == j ? std::abs(static_cast<T>(2 * i - (n_ - 1)) / 2) : T(i - j == 1 ? 1 : 0);
     case SymmetricKind::glued_wilkinson:
       if (i == j) return std::abs(static_cast<T>(i % 21 - 10));
       return i - j != 1 ? T(0) : i % 21 == 0 ? std::sqrt(std::numeric_limits<T>::epsilon()) : T(1);
-    case SymmetricKind::second_difference:
-      return static_cast<T>(i == j ? 2 : i - j == 1 ? -1 : 0);
+    case SymmetricKind::second_difference: return static_cast<T>(i == j ? 2 : i - j == 1 ? -1 : 0);
     case SymmetricKind::laplacian:
       if (i == j) return 4;
       return static_cast<T>(i - j == grid_ || (i - j == 1 && i % grid_ != 0) ? -1 : 0);
-    case SymmetricKind::exchange:
-      return static_cast<T>(i + j == n_ - 1 ? 1 : 0);
+    case SymmetricKind::exchange: return static_cast<T>(i + j == n_ - 1 ? 1 : 0);
     case SymmetricKind::diagonal:
     case SymmetricKind::identity:
-    case SymmetricKind::zero:
-      return i == j ? static_cast<T>(values_[at(i)]) : T(0);
+    case SymmetricKind::zero: return i == j ? static_cast<T>(values_[at(i)]) : T(0);
     case SymmetricKind::rank:
     case SymmetricKind::spectrum:
     case SymmetricKind::arithmetic:
     case SymmetricKind::geometric:
-    case SymmetricKind::clustered:
-      break;
+    case SymmetricKind::clustered: break;
   }
   const auto &a = product_[at(i)], &b = product_[at(j)];
   const long double diagonal = i == j ? static_cast<long double>(values_[at(i)]) : 0;
@@ -207,24 +193,18 @@ template <class T>
 std::optional<Generator<T>> SymmetricMatrix::generator() const {
   Generator<T> random{Pattern::uniform, 0, n_, seed_, n_};
   switch (kind_) {
-    case SymmetricKind::uniform:
-      return random;
-    case SymmetricKind::graded:
-      random.pattern = Pattern::graded;
-      return random;
+    case SymmetricKind::uniform: return random;
+    case SymmetricKind::graded: random.pattern = Pattern::graded; return random;
     case SymmetricKind::band:
       random.pattern = Pattern::band;
       random.half_width = static_cast<index_t>(std::min(parameter_, static_cast<double>(n_)));
       return random;
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
-template float SymmetricMatrix::element(index_t, index_t) const;
-template double SymmetricMatrix::element(index_t, index_t) const;
-template std::complex<float> SymmetricMatrix::element(index_t, index_t) const;
-template std::complex<double> SymmetricMatrix::element(index_t, index_t) const;
+#define TESELA_INSTANTIATE(T) template T SymmetricMatrix::element(index_t, index_t) const;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template std::optional<Generator<float>> SymmetricMatrix::generator() const;
 template std::optional<Generator<double>> SymmetricMatrix::generator() const;
 

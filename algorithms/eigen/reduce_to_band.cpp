@@ -7,7 +7,6 @@
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -269,10 +268,7 @@ BandReduction<T> reduce_to_band(Graph& g, const TileMatrix<T>& A, const Symmetri
   return BandReduction<T>(g, A, band, options);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                     \
-  template class BandReduction<T>;                                                                \
-  template BandReduction<T> reduce_to_band(Graph&, const TileMatrix<T>&, const SymmetricBand<T>&, \
-                                           const ReduceToBandOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(reduce_to_band)
+TESELA_CLASSES_FOR_NUMBERS(BandReduction)
 
 }  // namespace tesela

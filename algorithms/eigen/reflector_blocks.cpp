@@ -2,7 +2,6 @@
 #include <tesela/algorithms/eigen/reflector_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/sy2sb.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -44,9 +43,6 @@ void apply_reflectors(Graph& g, Op op, const std::vector<ReflectorBlock<T>>& blo
       for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) apply_one(*block, j);
 }
 
-#define TESELA_INSTANTIATE(T)                                               \
-  template void join_reflectors(Graph&, const ReflectorBlock<T>&, index_t); \
-  template void apply_reflectors(Graph&, Op, const std::vector<ReflectorBlock<T>>&, const TileMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(join_reflectors, apply_reflectors)
 
 }  // namespace tesela

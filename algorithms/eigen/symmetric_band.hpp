@@ -50,8 +50,7 @@ class SymmetricBand {
   /// Returns row `distance` of the storage: B(j + distance, j) for all j. Waits for the tasks that write it.
   std::vector<T> diagonal(index_t distance) const {
     std::vector<T> d;
-    tiles_.for_each_tile([&](Tile<T> tile, index_t, index_t) {
-      const auto block = tile.read();
+    tiles_.read_each_tile([&](const auto& block, index_t, index_t) {
       for (index_t j = 0; j < block.cols; ++j) d.push_back(block(distance, j));
     });
     d.resize(static_cast<std::size_t>(std::max<index_t>(order() - distance, 0)));

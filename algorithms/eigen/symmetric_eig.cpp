@@ -14,13 +14,11 @@
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace tesela {
 
@@ -50,8 +48,7 @@ void check(index_t n, const SymmetricEigOptions& o) {
 template <class T>
 void by_lapack(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o, SymmetricEig<T>& result) {
   const index_t n = A.n();
-  HostMatrix<T> a(n, n);
-  A.copy_to(a.data(), a.ld());
+  HostMatrix<T> a = A.to_host();
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < j; ++i) a(i, j) = conj(a(j, i));
   std::vector<real_t<T>> values(static_cast<std::size_t>(n));
@@ -234,22 +231,15 @@ std::string to_string(const SymmetricEigStatus& status) {
     return name + "(" + std::to_string(status.row + 1) + ", " + std::to_string(status.column + 1) + ")";
   };
   switch (status.verdict) {
-    case SymmetricEigStatus::Verdict::ok:
-      return "ok";
-    case SymmetricEigStatus::Verdict::not_finite:
-      return "not finite: " + place("A");
-    case SymmetricEigStatus::Verdict::not_converged:
-      return "not converged: " + std::to_string(status.row);
-    case SymmetricEigStatus::Verdict::overflow:
-      return detail::overflow;
-    case SymmetricEigStatus::Verdict::b_not_finite:
-      return "not finite: " + place("B");
+    case SymmetricEigStatus::Verdict::ok: return "ok";
+    case SymmetricEigStatus::Verdict::not_finite: return "not finite: " + place("A");
+    case SymmetricEigStatus::Verdict::not_converged: return "not converged: " + std::to_string(status.row);
+    case SymmetricEigStatus::Verdict::overflow: return detail::overflow;
+    case SymmetricEigStatus::Verdict::b_not_finite: return "not finite: " + place("B");
     case SymmetricEigStatus::Verdict::b_not_positive_definite:
       return "B is not positive definite: its leading minor of order " + std::to_string(status.row);
-    case SymmetricEigStatus::Verdict::reduced_overflow:
-      return "overflow: " + place("C") + " of the reduced problem";
-    case SymmetricEigStatus::Verdict::entry_remains:
-      return "not converged: " + place("D") + " remains";
+    case SymmetricEigStatus::Verdict::reduced_overflow: return "overflow: " + place("C") + " of the reduced problem";
+    case SymmetricEigStatus::Verdict::entry_remains: return "not converged: " + place("D") + " remains";
     case SymmetricEigStatus::Verdict::zero_pivot:
       return "zero pivot: row " + std::to_string(status.row + 1) + " of iteration " + std::to_string(status.column + 1);
   }

@@ -3,7 +3,6 @@
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/support/internal/real_diagonal.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
@@ -80,11 +79,10 @@ InertiaCount count_below(std::span<const double> values, double end, double accu
   return {least.value_or(0), most.value_or(std::ssize(values)), most.has_value()};
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                   \
-  template SymmetricInertia symmetric_inertia(Graph&, const TileMatrix<T>&, double);                            \
-  template SymmetricInertia symmetric_inertia(Runtime&, MatrixView<const T>, double);                           \
-  template Certificate certify_spectrum(Graph&, const TileMatrix<T>&, std::span<const double>, double, index_t, \
-                                        std::uint64_t);
+TESELA_FUNCTIONS_FOR_NUMBERS(certify_spectrum)
+#define TESELA_INSTANTIATE(T)                                                        \
+  template SymmetricInertia symmetric_inertia(Graph&, const TileMatrix<T>&, double); \
+  template SymmetricInertia symmetric_inertia(Runtime&, MatrixView<const T>, double);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <span>
-#include <vector>
 
 namespace tesela {
 

@@ -3,9 +3,7 @@
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/square_pair.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
-#include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <cmath>

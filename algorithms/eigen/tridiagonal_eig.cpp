@@ -1,7 +1,6 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -52,14 +51,9 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
   if (!t.status.ok()) return result;
   result.method = detail::tridiagonal_method(runtime, t.n(), range.size(), options, false);
   switch (result.method) {
-    case TridiagonalEigMethod::bisection:
-      detail::bisect(runtime, t, range, options, result);
-      break;
-    case TridiagonalEigMethod::ql:
-      detail::ql<T>(runtime, t, range, nullptr, options, result);
-      break;
-    default:
-      detail::divide_and_conquer<T>(runtime, t, range, nullptr, options, result);
+    case TridiagonalEigMethod::bisection: detail::bisect(runtime, t, range, options, result); break;
+    case TridiagonalEigMethod::ql: detail::ql<T>(runtime, t, range, nullptr, options, result); break;
+    default: detail::divide_and_conquer<T>(runtime, t, range, nullptr, options, result);
   }
   scale_back(t, options, result);
   return result;
@@ -78,14 +72,9 @@ TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, 
   if (!t.status.ok()) return result;
   result.method = detail::tridiagonal_method(runtime, t.n(), range.size(), options, true);
   switch (result.method) {
-    case TridiagonalEigMethod::bisection:
-      detail::bisect_and_iterate(runtime, t, range, X, options, result);
-      break;
-    case TridiagonalEigMethod::ql:
-      detail::ql(runtime, t, range, &X, options, result);
-      break;
-    default:
-      detail::divide_and_conquer(runtime, t, range, &X, options, result);
+    case TridiagonalEigMethod::bisection: detail::bisect_and_iterate(runtime, t, range, X, options, result); break;
+    case TridiagonalEigMethod::ql: detail::ql(runtime, t, range, &X, options, result); break;
+    default: detail::divide_and_conquer(runtime, t, range, &X, options, result);
   }
   scale_back(t, options, result);
   return result;
@@ -106,13 +95,6 @@ index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x)
   return t.count_below(static_cast<double>(x));
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                      \
-  template TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime&, std::span<const T>, std::span<const T>,       \
-                                                           const TridiagonalEigOptions&);                          \
-  template TridiagonalEigResult<T> tridiagonal_eig(Runtime&, std::span<const T>, std::span<const T>,               \
-                                                   const TileMatrix<T>&, const TridiagonalEigOptions&);            \
-  template IndexRange tridiagonal_positions(std::span<const T>, std::span<const T>, const TridiagonalEigOptions&); \
-  template index_t tridiagonal_count_below(std::span<const T>, std::span<const T>, T);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(tridiagonal_eigenvalues, tridiagonal_eig, tridiagonal_positions, tridiagonal_count_below)
 
 }  // namespace tesela

@@ -6,7 +6,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/normal_residual.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -116,8 +115,6 @@ class Solve {
   }
 
  private:
-  static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
   struct Free {
     HostMatrix<T> Y;
     bool finite = true, good = true;

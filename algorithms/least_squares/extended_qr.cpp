@@ -1,6 +1,5 @@
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -34,8 +33,7 @@ ExtendedQr<T> from_factors(Graph& g, const auto& factors, TileShape tile, const 
 template <class T>
 FirstRows<T> first_rows(const TileMatrix<T>& B, index_t k) {
   FirstRows<T> parts{HostMatrix<T>(k, B.n()), std::vector<real_t<T>>(static_cast<std::size_t>(B.n()))};
-  B.for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
-    const auto block = tile.read();
+  B.read_each_tile([&](const auto& block, index_t row, index_t col) {
     const index_t above = std::clamp<index_t>(k - row, 0, block.rows);
     for (index_t j = 0; j < block.cols; ++j) {
       const T* column = block.data + j * block.ld;

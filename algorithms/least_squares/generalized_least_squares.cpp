@@ -6,7 +6,6 @@
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -217,12 +216,9 @@ std::string CovarianceError::words(const std::string& before, index_t row, index
 
 const char* description(CovariancePath path) {
   switch (path) {
-    case CovariancePath::rows:
-      return "rows";
-    case CovariancePath::whitened:
-      return "whitened";
-    case CovariancePath::model:
-      return "model";
+    case CovariancePath::rows: return "rows";
+    case CovariancePath::whitened: return "whitened";
+    case CovariancePath::model: return "model";
   }
   return "";
 }
@@ -274,6 +270,5 @@ GeneralizedLeastSquares<T> gls_covariance(Runtime& runtime, MatrixView<T> a, Mat
   TESELA_INSTANTIATE_SOLVER(T, gls_factor) \
   TESELA_INSTANTIATE_SOLVER(T, gls_covariance)
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE_SOLVER
 
 }  // namespace tesela

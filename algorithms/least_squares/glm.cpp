@@ -7,7 +7,6 @@
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/power_of_two.hpp>
@@ -18,7 +17,6 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace tesela {

@@ -6,17 +6,12 @@
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/range_exponent.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace tesela {
 
@@ -240,9 +235,8 @@ std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMa
   return triangles;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                \
-  template void require_conforming(const char*, const TileMatrix<T>&, const TileMatrix<T>&); \
-  template LeastSquares<T> solve_empty(const TileMatrix<T>&, index_t);                       \
+TESELA_FUNCTIONS_FOR_NUMBERS(require_conforming, solve_empty)
+#define TESELA_INSTANTIATE(T) \
   template ExtendedQr<T> reduce(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
@@ -284,10 +278,7 @@ LeastSquares<T> ols(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const Ol
     answer.degrees_of_freedom = m - answer.rank;
     return answer;
   }
-  const bool alone = runtime.ranks() == 1;
-  const int of_a = alone ? range_exponent_by_samples(a) : 0, of_b = alone ? range_exponent_by_samples(b) : 0;
-  static_cast<void>(scale_in_memory(a, -of_a));
-  static_cast<void>(scale_in_memory(b, -of_b));
+  const int of_a = scale_into_range(runtime, a), of_b = scale_into_range(runtime, b);
   LeastSquares<T> answer = detail::solve_in_tiles(
       runtime, a, b, options, [](Graph& g, const auto& A, const auto& B, const auto& o) { return ols(g, A, B, o); });
   scale_back(answer, of_a, of_b);
@@ -319,14 +310,11 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   return detail::ols_from_r(g, std::move(triangles.front()), {m, n}, settled);
 }
 
+TESELA_FUNCTIONS_FOR_NUMBERS(ols_method, ols_error, scale_back)
 #define TESELA_INSTANTIATE(T)                                                                          \
-  template OlsMethod ols_method<T>(OlsMethod, Shape, index_t);                                         \
-  template Measured ols_error<T>(const NormalResidual<T>::Result&, Shape, index_t, double);            \
   template LeastSquares<T> ols(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&); \
-  template LeastSquares<T> ols(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);             \
-  template void scale_back(LeastSquares<T>&, int, int);
+  template LeastSquares<T> ols(Runtime&, MatrixView<T>, MatrixView<T>, const OlsOptions&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
 template LeastSquares<float> ols(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);
 template LeastSquares<double> ols(Graph&, const MatrixRows<double>&, const HostMatrix<double>&, const OlsOptions&);
 

@@ -4,7 +4,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/row_space.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
@@ -44,7 +43,6 @@ class ActiveSet {
   double cut() const { return cut_; }
 
  private:
-  static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
   index_t passive() const { return static_cast<index_t>(passive_.size()); }
 
   /// Makes the unknown with the largest gradient passive. Returns false if none is above rounding.

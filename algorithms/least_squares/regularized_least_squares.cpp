@@ -6,14 +6,12 @@
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 
 namespace tesela {
@@ -22,8 +20,6 @@ using namespace kernels;
 namespace {
 
 constexpr const char* routine = "regularized_least_squares";
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 void check(const RegularizedOptions& o, Shape a, Shape b) {
   require(b.rows == a.rows, routine, "B", b, "; A has ", a.rows, " rows");

@@ -5,7 +5,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -18,8 +17,6 @@ namespace tesela {
 
 using namespace kernels;
 namespace {
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 HostMatrix<double> product(Op op_a, Op op_b, const HostMatrix<double>& a, const HostMatrix<double>& b) {
   const index_t m = op_a == Op::none ? a.rows() : a.cols(), k = op_a == Op::none ? a.cols() : a.rows(),

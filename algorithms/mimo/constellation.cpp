@@ -110,18 +110,12 @@ Constellation constellation(ConstellationKind kind) {
       const double half = std::numbers::sqrt2 / 2;
       return {name, {{half, half}, {-half, -half}}, kind == ConstellationKind::pi2_bpsk};
     }
-    case ConstellationKind::psk8:
-      return octagon();
-    case ConstellationKind::qpsk:
-      return square(name, 2);
-    case ConstellationKind::qam16:
-      return square(name, 4);
-    case ConstellationKind::qam64:
-      return square(name, 6);
-    case ConstellationKind::qam256:
-      return square(name, 8);
-    case ConstellationKind::qam1024:
-      return square(name, 10);
+    case ConstellationKind::psk8: return octagon();
+    case ConstellationKind::qpsk: return square(name, 2);
+    case ConstellationKind::qam16: return square(name, 4);
+    case ConstellationKind::qam64: return square(name, 6);
+    case ConstellationKind::qam256: return square(name, 8);
+    case ConstellationKind::qam1024: return square(name, 10);
   }
   return {};
 }

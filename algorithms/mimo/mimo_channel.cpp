@@ -104,21 +104,18 @@ std::vector<Number> of_condition(index_t m, index_t n, double kappa, std::uint64
 std::vector<Number> channel(index_t m, index_t n, const ChannelChoice& choice, std::uint64_t seed, index_t k) {
   const std::vector<Number> g = gaussian(m, n, normals(seed, entries), k);
   switch (choice.kind) {
-    case ChannelKind::rayleigh:
-      return g;
+    case ChannelKind::rayleigh: return g;
     case ChannelKind::correlated:
       return product(m, n, n, product(m, n, m, exponential_root(m, choice.parameter), g, false),
                      exponential_root(n, choice.parameter), true);
-    case ChannelKind::kappa:
-      return of_condition(m, n, choice.parameter, seed, k);
+    case ChannelKind::kappa: return of_condition(m, n, choice.parameter, seed, k);
     case ChannelKind::rank: {
       const auto r = static_cast<index_t>(choice.parameter);
       std::vector<Number> left = gaussian(m, r, normals(seed, entries), k);
       for (Number& x : left) x /= std::sqrt(choice.parameter);
       return product(m, n, r, left, gaussian(n, r, normals(seed, more_entries), k), true);
     }
-    case ChannelKind::zero:
-      break;
+    case ChannelKind::zero: break;
   }
   return std::vector<Number>(static_cast<std::size_t>(m * n));
 }
@@ -248,13 +245,6 @@ double noise_variance(double ebn0_db, const std::vector<Constellation>& alphabet
   return std::pow(10.0, -ebn0_db / 10) * static_cast<double>(alphabets.size()) / bits;
 }
 
-#define TESELA_CHANNELS(T)                                                                                            \
-  template HostMatrix<std::complex<T>> random_channels<T>(const MimoShape&, const ChannelChoice&, std::uint64_t);     \
-  template HostMatrix<std::complex<T>> received<T>(const MimoShape&, const HostMatrix<std::complex<T>>&,              \
-                                                   const std::vector<Constellation>&, const HostMatrix<int>&, double, \
-                                                   std::uint64_t);                                                    \
-  template HostMatrix<std::complex<T>> turned_back(const HostMatrix<std::complex<T>>&, index_t);
-TESELA_CHANNELS(float)
-TESELA_CHANNELS(double)
+TESELA_FUNCTIONS_FOR_REALS(random_channels, received, turned_back)
 
 }  // namespace tesela

@@ -1,12 +1,10 @@
 #include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
-#include <tesela/codelets/mimo/soft_detector.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace tesela {
 
@@ -70,8 +68,7 @@ index_t SoftDetection<T>::failed() const {
   return std::count_if(nodes.begin(), nodes.end(), [](double n) { return n < 0; });
 }
 
-template struct SoftDetection<float>;
-template struct SoftDetection<double>;
+TESELA_STRUCTS_FOR_REALS(SoftDetection)
 
 template <class T>
 SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
@@ -129,8 +126,7 @@ QuantizedLlrs quantize_llrs(const HostMatrix<T>& llrs, double scale) {
   return made;
 }
 
-template QuantizedLlrs quantize_llrs(const HostMatrix<float>&, double);
-template QuantizedLlrs quantize_llrs(const HostMatrix<double>&, double);
+TESELA_FUNCTIONS_FOR_REALS(quantize_llrs)
 template SoftDetection<float> mimo_soft(Graph&, const MimoShape&, const HostMatrix<std::complex<float>>&,
                                         const HostMatrix<std::complex<float>>&, const std::vector<Constellation>&,
                                         const SoftOptions&, const HostMatrix<float>&);

@@ -59,9 +59,6 @@ std::vector<QrBatchFailure> qr_batch(Graph& g, const TileMatrix<F>& A, const Til
 #define TESELA_QR_BATCH(F)                                                                          \
   template std::vector<QrBatchFailure> qr_batch(Graph&, const TileMatrix<F>&, const TileMatrix<F>&, \
                                                 const TileMatrix<int>&, const TileMatrix<F>*, const QrBatchOptions&);
-TESELA_QR_BATCH(float)
-TESELA_QR_BATCH(double)
-TESELA_QR_BATCH(std::complex<float>)
-TESELA_QR_BATCH(std::complex<double>)
+TESELA_FOR_NUMBERS(TESELA_QR_BATCH)
 
 }  // namespace tesela

@@ -4,7 +4,6 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <complex>
 #include <type_traits>
 #include <vector>
 

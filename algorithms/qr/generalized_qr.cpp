@@ -1,6 +1,5 @@
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 namespace tesela {
@@ -38,10 +37,7 @@ GeneralizedRq<T> grq(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, c
   return {std::move(of_a), qr(g, B, options.qr)};
 }
 
-#define TESELA_INSTANTIATE(T)                                                                          \
-  template struct GeneralizedQr<T>;                                                                    \
-  template GeneralizedQr<T> gqr(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const RqOptions&); \
-  template GeneralizedRq<T> grq(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const RqOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gqr, grq)
+TESELA_STRUCTS_FOR_NUMBERS(GeneralizedQr)
 
 }  // namespace tesela

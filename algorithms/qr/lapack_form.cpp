@@ -3,10 +3,8 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/householder_vectors.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
-#include <vector>
 
 namespace tesela {
 namespace {
@@ -67,11 +65,6 @@ std::vector<real_t<T>> singular_values(Runtime& runtime, HostMatrix<T>& A) {
   return lapack::gesvd(a.rows(), a.cols(), a.data(), a.ld());
 }
 
-#define TESELA_INSTANTIATE(T)                                                      \
-  template void to_lapack_form(index_t, index_t, T*, index_t, HostMatrix<T>&, T*); \
-  template std::vector<T> qr_reflectors(Runtime&, HostMatrix<T>&);                 \
-  template std::vector<index_t> column_pivots(Runtime&, HostMatrix<T>&);           \
-  template std::vector<real_t<T>> singular_values(Runtime&, HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(to_lapack_form, qr_reflectors, column_pivots, singular_values)
 
 }  // namespace tesela

@@ -4,7 +4,6 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -297,10 +296,6 @@ void make_diagonal_positive(HostMatrix<T>& r, HostMatrix<T>& q) {
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                     \
-  template Orthogonalized<T> orthogonalize(Graph&, const TileMatrix<T>&, Orthogonalization);      \
-  template void cholesky_qr_pass(Graph&, const TileMatrix<T>&, const Tile<T>&, const Tile<int>&); \
-  template void make_diagonal_positive(HostMatrix<T>&, HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(orthogonalize, cholesky_qr_pass, make_diagonal_positive)
 
 }  // namespace tesela

@@ -8,7 +8,6 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/range_exponent.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -60,14 +59,6 @@ template <class T>
 TileShape tile_of(const Runtime& runtime, const MatrixView<T>& a, const QrOptions& options) {
   if (options.tile.mb > 0) return options.tile;
   return qr_tile(runtime, a.rows, a.cols, is_complex<T>);
-}
-
-/// Scales A by 2^-e, so that qr() stays in range. Returns e.
-template <class T>
-int scale_into_range(const Runtime& runtime, const MatrixView<T>& a) {
-  const int exponent = runtime.ranks() == 1 ? range_exponent_by_samples(a) : 0;
-  static_cast<void>(scale_in_memory(a, -exponent));
-  return exponent;
 }
 
 }  // namespace

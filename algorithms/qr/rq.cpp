@@ -1,6 +1,5 @@
 #include <tesela/algorithms/qr/rq.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -69,10 +68,7 @@ RqFactorization<T> lq(Graph& g, const TileMatrix<T>& A, const RqOptions& options
   return {qr_of_transposed(g, A, options, false), false};
 }
 
-#define TESELA_INSTANTIATE(T)                                                     \
-  template class RqFactorization<T>;                                              \
-  template RqFactorization<T> rq(Graph&, const TileMatrix<T>&, const RqOptions&); \
-  template RqFactorization<T> lq(Graph&, const TileMatrix<T>&, const RqOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(rq, lq)
+TESELA_CLASSES_FOR_NUMBERS(RqFactorization)
 
 }  // namespace tesela

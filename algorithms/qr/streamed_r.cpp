@@ -1,7 +1,6 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
@@ -104,7 +103,6 @@ HostMatrix<T> streamed_r(Graph& g, const RowSource<T>& A, const StreamedQrOption
   return home;
 }
 
-#define TESELA_INSTANTIATE(T) template HostMatrix<T> streamed_r(Graph&, const RowSource<T>&, const StreamedQrOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(streamed_r)
 
 }  // namespace tesela

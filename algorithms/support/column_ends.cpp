@@ -1,10 +1,6 @@
 #include <tesela/algorithms/support/column_ends.hpp>
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
-
-#include <algorithm>
-#include <complex>
-#include <string>
+#include <tesela/runtime/scalar.hpp>
 
 namespace tesela {
 
@@ -28,9 +24,6 @@ void require_column_ends(const char* routine, const std::vector<index_t>& ends, 
   for (const index_t end : ends) require(end >= 0 && end <= m, routine, "options.ends", end, " is not in 0 ... ", m);
 }
 
-template std::vector<index_t> column_ends(const HostMatrix<float>&);
-template std::vector<index_t> column_ends(const HostMatrix<double>&);
-template std::vector<index_t> column_ends(const HostMatrix<std::complex<float>>&);
-template std::vector<index_t> column_ends(const HostMatrix<std::complex<double>>&);
+TESELA_FUNCTIONS_FOR_NUMBERS(column_ends)
 
 }  // namespace tesela

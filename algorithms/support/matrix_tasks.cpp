@@ -1,9 +1,7 @@
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -77,9 +75,6 @@ void report_not_finite(Graph& g, const TileMatrix<T>& A, FinitePart part) {
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                      \
-  template void rearrange(Graph&, const TileMatrix<T>&, const Arrangement&, const TileMatrix<T>&); \
-  template void report_not_finite(Graph&, const TileMatrix<T>&, FinitePart);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(rearrange, report_not_finite)
 
 }  // namespace tesela

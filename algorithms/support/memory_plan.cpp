@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iomanip>
 #include <sstream>
-#include <utility>
 
 namespace tesela {
 namespace {

@@ -99,16 +99,11 @@ class Builder {
 
   void column(index_t j) {
     switch (order_.rule) {
-      case Order::Rule::adjacent:
-        return adjacent(j);
-      case Order::Rule::pgs2:
-        return pgs2(j);
-      case Order::Rule::sequential:
-        return sequential(j);
-      case Order::Rule::fibonacci:
-        return fibonacci(j);
-      case Order::Rule::tree:
-        return tree(j);
+      case Order::Rule::adjacent: return adjacent(j);
+      case Order::Rule::pgs2: return pgs2(j);
+      case Order::Rule::sequential: return sequential(j);
+      case Order::Rule::fibonacci: return fibonacci(j);
+      case Order::Rule::tree: return tree(j);
     }
   }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 // Proves that a schedule eliminates all entries in a valid order.
 

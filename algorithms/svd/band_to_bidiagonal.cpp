@@ -1,7 +1,6 @@
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/svd/band_to_bidiagonal.hpp>
 #include <tesela/codelets/eigen/chase_bidiagonal.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -39,9 +38,7 @@ BidiagonalChase<T> band_to_bidiagonal(Graph& g, const UpperBand<T>& B, const Bul
   return BidiagonalChase<T>(g, B, options);
 }
 
-#define TESELA_INSTANTIATE(T)        \
-  template class BidiagonalChase<T>; \
-  template BidiagonalChase<T> band_to_bidiagonal(Graph&, const UpperBand<T>&, const BulgeOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(band_to_bidiagonal)
+TESELA_CLASSES_FOR_NUMBERS(BidiagonalChase)
 
 }  // namespace tesela

@@ -9,7 +9,6 @@
 #include <tesela/algorithms/svd/low_rank_svd.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -47,13 +46,6 @@ void check(Shape a, const LowRankOptions& o) {
 index_t dimensions(Shape a, const LowRankOptions& o) {
   const index_t least = std::min(a.rows, a.cols);
   return o.oversampling >= least - o.rank ? least : std::max<index_t>(o.rank + o.oversampling, 1);
-}
-
-template <class T>
-HostMatrix<T> to_host(const TileMatrix<T>& X) {
-  HostMatrix<T> x(X.m(), X.n());
-  X.copy_to(x.data(), x.ld());
-  return x;
 }
 
 /// Products with op(A), which is tall; matrices of few columns are one tile wide.
@@ -160,7 +152,7 @@ class Range {
 
  private:
   static HostMatrix<T> upper(const TileMatrix<T>& X) {
-    HostMatrix<T> x = to_host(X);
+    HostMatrix<T> x = X.to_host();
     for (index_t j = 0; j < x.cols(); ++j)
       for (index_t i = j + 1; i < x.rows(); ++i) x(i, j) = 0;
     return x;
@@ -236,7 +228,7 @@ std::optional<LowRankSvd<T>> decompose(Graph& g, Range<T> range, index_t l, cons
   result.u_tiles.emplace(combined(g, Q, *result.v, range.tall(o.rank)));
   result.v_tiles.emplace(combined(g, right.Q, *result.u, range.small(o.rank)));
   result.u.reset(), result.v.reset();
-  const HostMatrix<T> of_tests = to_host(squares);
+  const HostMatrix<T> of_tests = squares.to_host();
   double most = 0;
   for (index_t j = 0; j < tests; ++j) most = std::max(most, static_cast<double>(real_part(of_tests(j, j))));
   const double outside = norm_factor<T>() * std::sqrt(most);
@@ -321,8 +313,8 @@ LowRankSvd<T> low_rank_svd(Graph& g, MatrixView<T> a, const LowRankOptions& opti
   result.error_bound += static_cast<double>(std::numeric_limits<real_t<T>>::denorm_min()) * static_cast<double>(l);
   if (few && options.in_tiles) detail::move_to_tiles<T>(g.runtime(), result);
   if (options.in_tiles || !result.u_tiles) return result;
-  result.u.emplace(to_host(*result.u_tiles)), result.u_tiles.reset();
-  result.v.emplace(to_host(*result.v_tiles)), result.v_tiles.reset();
+  result.u.emplace(result.u_tiles->to_host()), result.u_tiles.reset();
+  result.v.emplace(result.v_tiles->to_host()), result.v_tiles.reset();
   return result;
 }
 

@@ -3,7 +3,6 @@
 #include <tesela/algorithms/svd/pca.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/parallel_for.hpp>
@@ -11,14 +10,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace tesela {
 
 using namespace kernels;
 namespace {
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 void check(Shape a, const PcaOptions& o) {
   require(a.rows >= 2 && a.cols >= 1, "pca", "A", a, ": needs two rows and a column");

@@ -2,11 +2,9 @@
 #include <tesela/algorithms/svd/reduce_to_upper_band.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/svd/ge2tb.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace tesela {
 
@@ -46,8 +44,7 @@ template <class T>
 std::vector<T> UpperBand<T>::diagonal(index_t distance) const {
   const index_t row = 2 * half_width() - 1 - distance;
   std::vector<T> d;
-  tiles_.for_each_tile([&](Tile<T> tile, index_t, index_t column) {
-    const auto block = tile.read();
+  tiles_.read_each_tile([&](const auto& block, index_t, index_t column) {
     for (index_t j = std::max<index_t>(distance - column, 0); j < block.cols; ++j) d.push_back(block(row, j));
   });
   return d;
@@ -153,11 +150,7 @@ UpperBandReduction<T> reduce_to_upper_band(Graph& g, const TileMatrix<T>& A, con
   return UpperBandReduction<T>(g, A, band, options);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                            \
-  template class UpperBand<T>;                                                                           \
-  template class UpperBandReduction<T>;                                                                  \
-  template UpperBandReduction<T> reduce_to_upper_band(Graph&, const TileMatrix<T>&, const UpperBand<T>&, \
-                                                      const ReduceToUpperBandOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(UpperBand, UpperBandReduction)
+TESELA_FUNCTIONS_FOR_NUMBERS(reduce_to_upper_band)
 
 }  // namespace tesela

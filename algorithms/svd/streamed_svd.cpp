@@ -2,7 +2,6 @@
 #include <tesela/algorithms/svd/streamed_svd.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/power_of_two.hpp>
@@ -141,7 +140,6 @@ StreamedSvd<T> streamed_svd(Graph& g, const RowSource<T>& A, const SvdOptions& o
   return result;
 }
 
-#define TESELA_INSTANTIATE(T) template StreamedSvd<T> streamed_svd(Graph&, const RowSource<T>&, const SvdOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(streamed_svd)
 
 }  // namespace tesela

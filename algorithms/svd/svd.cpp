@@ -10,14 +10,10 @@
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
-#include <tuple>
 #include <type_traits>
 
 namespace tesela {
@@ -216,15 +212,12 @@ std::span<const Named<SvdMethod>> svd_methods() { return methods; }
 
 std::string to_string(const SvdStatus& status) {
   switch (status.verdict) {
-    case SvdStatus::Verdict::ok:
-      return "ok";
+    case SvdStatus::Verdict::ok: return "ok";
     case SvdStatus::Verdict::not_finite:
       if (status.row < 0) return "not finite: column " + std::to_string(status.column + 1) + " of A";
       return "not finite: A(" + std::to_string(status.row + 1) + ", " + std::to_string(status.column + 1) + ")";
-    case SvdStatus::Verdict::not_converged:
-      return "not converged: " + std::to_string(status.row);
-    case SvdStatus::Verdict::overflow:
-      return "overflow: a singular value is larger than the largest number";
+    case SvdStatus::Verdict::not_converged: return "not converged: " + std::to_string(status.row);
+    case SvdStatus::Verdict::overflow: return "overflow: a singular value is larger than the largest number";
   }
   return "";
 }
@@ -254,8 +247,7 @@ Svd<T> svd(Graph& g, const TileMatrix<T>& A, const SvdOptions& options) {
     const auto a = A(0, 0).read();
     return on_host(MatrixView<const T>(a.data, {a.rows, a.cols}, a.ld));
   }
-  HostMatrix<T> a(A.m(), A.n());
-  A.copy_to(a.data(), a.ld());
+  HostMatrix<T> a = A.to_host();
   return on_host(MatrixView<T>(a));
 }
 

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/svd/svd_batch.hpp>
 #include <tesela/codelets/svd/small_svd.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
 #include <tesela/tiles/size_checks.hpp>
 

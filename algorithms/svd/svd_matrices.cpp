@@ -30,9 +30,6 @@ HostMatrix<T> svd_matrix(Shape shape, const std::string& kind, std::uint64_t see
 
 std::string svd_kinds() { return std::string("hilbert, kahan, ") + random_kinds(); }
 
-template HostMatrix<float> svd_matrix(Shape, const std::string&, std::uint64_t);
-template HostMatrix<double> svd_matrix(Shape, const std::string&, std::uint64_t);
-template HostMatrix<std::complex<float>> svd_matrix(Shape, const std::string&, std::uint64_t);
-template HostMatrix<std::complex<double>> svd_matrix(Shape, const std::string&, std::uint64_t);
+TESELA_FUNCTIONS_FOR_NUMBERS(svd_matrix)
 
 }  // namespace tesela

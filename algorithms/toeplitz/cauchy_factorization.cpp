@@ -50,7 +50,6 @@ void CauchyFactorization<T>::insert(Graph& g, const TileMatrix<T>& B, const Tile
   }
 }
 
-template class CauchyFactorization<float>;
-template class CauchyFactorization<double>;
+TESELA_CLASSES_FOR_REALS(CauchyFactorization)
 
 }  // namespace tesela

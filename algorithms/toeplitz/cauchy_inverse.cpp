@@ -40,7 +40,6 @@ void CauchyInverse<T>::insert(Graph& g, const TileMatrix<T>& B, const TileMatrix
   }
 }
 
-template class CauchyInverse<float>;
-template class CauchyInverse<double>;
+TESELA_CLASSES_FOR_REALS(CauchyInverse)
 
 }  // namespace tesela

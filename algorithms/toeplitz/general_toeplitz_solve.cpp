@@ -233,10 +233,6 @@ ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& c, const 
                                            const TileMatrix<T>&, const ToeplitzSolveOptions&);                     \
   template ToeplitzSolution toeplitz_solve(Runtime&, const HostMatrix<T>&, const HostMatrix<T>&, T, MatrixView<T>, \
                                            const ToeplitzSolveOptions&);
-TESELA_GENERAL_TOEPLITZ(float)
-TESELA_GENERAL_TOEPLITZ(double)
-TESELA_GENERAL_TOEPLITZ(std::complex<float>)
-TESELA_GENERAL_TOEPLITZ(std::complex<double>)
-#undef TESELA_GENERAL_TOEPLITZ
+TESELA_FOR_NUMBERS(TESELA_GENERAL_TOEPLITZ)
 
 }  // namespace tesela

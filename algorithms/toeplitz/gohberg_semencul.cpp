@@ -55,7 +55,6 @@ void GohbergSemencul<T>::insert(Graph& g, const TileMatrix<T>& B, const TileMatr
                                       g.scratch<T>(matrix_.work_rows(), 6 * B(0, j).cols()));
 }
 
-template class GohbergSemencul<float>;
-template class GohbergSemencul<double>;
+TESELA_CLASSES_FOR_REALS(GohbergSemencul)
 
 }  // namespace tesela

@@ -83,9 +83,7 @@ HermitianToeplitzEig<T> by_real_form(std::span<const T> t, const SymmetricEigOpt
     if (!fits && result.status.ok()) result.status.verdict = SymmetricEigStatus::Verdict::overflow;
   }
   if (!found.vectors || !found.status.ok()) return result;
-  HostMatrix<real_t<T>> z(found.vectors->m(), found.vectors->n());
-  found.vectors->copy_to(z.data(), z.ld());
-  result.vectors = from_real_form<T>(z);
+  result.vectors = from_real_form<T>(found.vectors->to_host());
   return result;
 }
 
@@ -109,8 +107,6 @@ HermitianToeplitzEig<T> hermitian_toeplitz_eig(Graph& g, std::span<const T> t, c
 #define TESELA_INSTANTIATE(T)                                                                                        \
   template HermitianToeplitzEig<T> hermitian_toeplitz_eig(Runtime&, std::span<const T>, const SymmetricEigOptions&); \
   template HermitianToeplitzEig<T> hermitian_toeplitz_eig(Graph&, std::span<const T>, const SymmetricEigOptions&);
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_COMPLEX(TESELA_INSTANTIATE)
 
 }  // namespace tesela

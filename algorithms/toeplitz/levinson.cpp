@@ -49,13 +49,6 @@ void durbin(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const T
                         g.scratch<T>(levinson_work_rows(A.n()), inverse(0, i).cols()));
 }
 
-#define TESELA_LEVINSON(T)                                                                       \
-  template void levinson(Graph&, const Toeplitz<T>&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                         const TileMatrix<double>&);                                             \
-  template void durbin(Graph&, const Toeplitz<T>&, const TileMatrix<T>&, const TileMatrix<T>&,   \
-                       const TileMatrix<double>&);
-TESELA_LEVINSON(float)
-TESELA_LEVINSON(double)
-#undef TESELA_LEVINSON
+TESELA_FUNCTIONS_FOR_REALS(levinson, durbin)
 
 }  // namespace tesela

@@ -134,14 +134,7 @@ HermitianInverse<T>::HermitianInverse(Graph& g, const HostMatrix<T>& t, InverseR
   this->measure();
 }
 
-#define TESELA_TRANSFORMED_INVERSES(T)  \
-  template class TransformedInverse<T>; \
-  template class ToeplitzLookahead<T>;
-TESELA_TRANSFORMED_INVERSES(float)
-TESELA_TRANSFORMED_INVERSES(double)
-TESELA_TRANSFORMED_INVERSES(std::complex<float>)
-TESELA_TRANSFORMED_INVERSES(std::complex<double>)
-#undef TESELA_TRANSFORMED_INVERSES
+TESELA_CLASSES_FOR_NUMBERS(TransformedInverse, ToeplitzLookahead)
 template class HermitianInverse<std::complex<float>>;
 template class HermitianInverse<std::complex<double>>;
 

@@ -4,7 +4,6 @@
 #include <tesela/algorithms/toeplitz/toeplitz_refinement.hpp>
 #include <tesela/codelets/toeplitz/cauchy_solve.hpp>
 
-#include <algorithm>
 #include <cmath>
 
 namespace tesela {

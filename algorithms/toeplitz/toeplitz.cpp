@@ -1,6 +1,5 @@
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
-#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -84,9 +83,7 @@ void Toeplitz<T>::multiply(Graph& g, T alpha, T sigma, const TileMatrix<T>& X, T
                                   g.scratch<T>(work_rows(), X(0, j).cols()));
 }
 
-template class Toeplitz<float>;
-template class Toeplitz<double>;
-template HostMatrix<float> shifted_column(const Toeplitz<float>&, float);
-template HostMatrix<double> shifted_column(const Toeplitz<double>&, double);
+TESELA_CLASSES_FOR_REALS(Toeplitz)
+TESELA_FUNCTIONS_FOR_REALS(shifted_column)
 
 }  // namespace tesela

@@ -1,9 +1,6 @@
 #include <tesela/algorithms/toeplitz/shifted_toeplitz.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 
-#include <cmath>
-#include <limits>
-
 namespace tesela {
 
 using namespace kernels;
@@ -42,7 +39,6 @@ double toeplitz_condition_by_counting(Graph& g, const Toeplitz<T>& A, T sigma, d
   return nearest < distances ? 1 / distance(nearest) : 0;
 }
 
-template double toeplitz_condition_by_counting(Graph&, const Toeplitz<float>&, float, double);
-template double toeplitz_condition_by_counting(Graph&, const Toeplitz<double>&, double, double);
+TESELA_FUNCTIONS_FOR_REALS(toeplitz_condition_by_counting)
 
 }  // namespace tesela

@@ -58,7 +58,6 @@ void ToeplitzGradients<T>::insert(Graph& g, const TileMatrix<T>& B, const TileMa
         g.scratch<T>(matrix_.work_rows(), 8 * B(0, j).cols()), g.scratch<double>(toeplitz_gradient_numbers, 1));
 }
 
-template class ToeplitzGradients<float>;
-template class ToeplitzGradients<double>;
+TESELA_CLASSES_FOR_REALS(ToeplitzGradients)
 
 }  // namespace tesela

@@ -331,20 +331,15 @@ std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A,
   return in_units_of_t(g, A, most, std::move(intervals), options);
 }
 
+TESELA_FUNCTIONS_FOR_REALS(toeplitz_resolution, toeplitz_count, toeplitz_slice)
 #define TESELA_TOEPLITZ_INERTIA(T)                                                                               \
   template class SineToeplitz<T>;                                                                                \
-  template double toeplitz_resolution(const SineToeplitz<T>&);                                                   \
-  template std::vector<Inertia> toeplitz_count(Graph&, const SineToeplitz<T>&, std::span<const double>,          \
-                                               const CountOptions&);                                             \
-  template std::vector<SpectrumInterval> toeplitz_slice(Graph&, const SineToeplitz<T>&, index_t, double, double, \
-                                                        index_t*, const CountOptions&);                          \
   template std::vector<Inertia> detail::count_at(Graph&, const SineToeplitz<T>&, std::span<const double>, Nudge, \
                                                  const CountOptions&);                                           \
   template detail::CountedRange detail::count_ends(Graph&, const SineToeplitz<T>&, double, double, index_t*,     \
                                                    const CountOptions&);                                         \
   template std::vector<SpectrumInterval> detail::slice_between(                                                  \
       Graph&, const SineToeplitz<T>&, index_t, const detail::CountedRange&, index_t*, const CountOptions&);
-TESELA_TOEPLITZ_INERTIA(float)
-TESELA_TOEPLITZ_INERTIA(double)
+TESELA_FOR_REALS(TESELA_TOEPLITZ_INERTIA)
 
 }  // namespace tesela

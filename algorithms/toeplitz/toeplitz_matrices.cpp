@@ -20,15 +20,11 @@ double element(const ToeplitzGenerator& g, index_t k, index_t n) {
   switch (g.kind) {
     case ToeplitzKind::prolate:
       return k == 0 ? 2 * g.parameter : std::sin(2 * std::numbers::pi * g.parameter * x) / (std::numbers::pi * x);
-    case ToeplitzKind::kms:
-      return std::pow(g.parameter, x);
-    case ToeplitzKind::second_difference:
-      return k == 0 ? 2 : k == 1 ? -1 : 0;
-    case ToeplitzKind::singular_minors:
-      return k == 1 || (n % 2 == 1 && k == n - 1) ? 1 : 0;
+    case ToeplitzKind::kms: return std::pow(g.parameter, x);
+    case ToeplitzKind::second_difference: return k == 0 ? 2 : k == 1 ? -1 : 0;
+    case ToeplitzKind::singular_minors: return k == 1 || (n % 2 == 1 && k == n - 1) ? 1 : 0;
     case ToeplitzKind::random:
-    case ToeplitzKind::spd:
-      break;
+    case ToeplitzKind::spd: break;
   }
   return 0;
 }
@@ -104,9 +100,6 @@ HostMatrix<T> toeplitz_column(const ToeplitzGenerator& generator, index_t n) {
   return t;
 }
 
-template HostMatrix<float> toeplitz_column(const ToeplitzGenerator&, index_t);
-template HostMatrix<double> toeplitz_column(const ToeplitzGenerator&, index_t);
-template HostMatrix<std::complex<float>> toeplitz_column(const ToeplitzGenerator&, index_t);
-template HostMatrix<std::complex<double>> toeplitz_column(const ToeplitzGenerator&, index_t);
+TESELA_FUNCTIONS_FOR_NUMBERS(toeplitz_column)
 
 }  // namespace tesela

@@ -14,8 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
-#include <limits>
 
 namespace tesela {
 
@@ -158,25 +156,18 @@ class Solver {
 
   Attempted attempt(ToeplitzMethod method, double perturbed) {
     switch (method) {
-      case ToeplitzMethod::gohberg_semencul:
-        return by_gohberg_semencul(InverseRecursion::durbin);
-      case ToeplitzMethod::schur:
-        return by_gohberg_semencul(InverseRecursion::schur);
+      case ToeplitzMethod::gohberg_semencul: return by_gohberg_semencul(InverseRecursion::durbin);
+      case ToeplitzMethod::schur: return by_gohberg_semencul(InverseRecursion::schur);
       case ToeplitzMethod::gradients:
         // If two refinements of half the digits each do not suffice, gradients do not suit this matrix.
         return by_inverse(ToeplitzGradients<T>(g_, A_, sigma_), 2);
       case ToeplitzMethod::superfast:
         return by_inverse(ToeplitzSuperfast<T>(g_, A_, sigma_, superfast_tolerance<T>(tight_)));
-      case ToeplitzMethod::lookahead:
-        return by_lookahead();
-      case ToeplitzMethod::dense:
-        return by_dense();
-      case ToeplitzMethod::cauchy_inverse:
-        return by_elimination(CauchyInverse<T>(g_, A_, sigma_, perturbed));
-      case ToeplitzMethod::cauchy:
-        return by_elimination(CauchyFactorization<T>(g_, A_, sigma_));
-      default:
-        return by_levinson();
+      case ToeplitzMethod::lookahead: return by_lookahead();
+      case ToeplitzMethod::dense: return by_dense();
+      case ToeplitzMethod::cauchy_inverse: return by_elimination(CauchyInverse<T>(g_, A_, sigma_, perturbed));
+      case ToeplitzMethod::cauchy: return by_elimination(CauchyFactorization<T>(g_, A_, sigma_));
+      default: return by_levinson();
     }
   }
 
@@ -366,10 +357,6 @@ template ToeplitzSolution toeplitz_solve(Graph&, const Toeplitz<double>&, double
 #define TESELA_TOEPLITZ_SOLVE(T)                                                             \
   template ToeplitzSolution toeplitz_solve(Runtime&, const HostMatrix<T>&, T, MatrixView<T>, \
                                            const ToeplitzSolveOptions&);
-TESELA_TOEPLITZ_SOLVE(float)
-TESELA_TOEPLITZ_SOLVE(double)
-TESELA_TOEPLITZ_SOLVE(std::complex<float>)
-TESELA_TOEPLITZ_SOLVE(std::complex<double>)
-#undef TESELA_TOEPLITZ_SOLVE
+TESELA_FOR_NUMBERS(TESELA_TOEPLITZ_SOLVE)
 
 }  // namespace tesela

@@ -186,9 +186,7 @@ void ToeplitzSuperfast<T>::insert(Graph& g, const TileMatrix<T>& B, const TileMa
   for (const Columns& solve : solves) solve.finish();
 }
 
-template double superfast_tolerance<float>(bool);
-template double superfast_tolerance<double>(bool);
-template class ToeplitzSuperfast<float>;
-template class ToeplitzSuperfast<double>;
+TESELA_FUNCTIONS_FOR_REALS(superfast_tolerance)
+TESELA_CLASSES_FOR_REALS(ToeplitzSuperfast)
 
 }  // namespace tesela

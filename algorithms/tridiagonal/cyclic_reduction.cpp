@@ -2,12 +2,10 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/codelets/tridiagonal/elimination.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <string>
 #include <vector>
 
 namespace tesela {
@@ -23,13 +21,10 @@ struct Rows {
 
 Reduction reduction_of(CyclicReduction variant) {
   switch (variant) {
-    case CyclicReduction::shared:
-      return Reduction::staged;
-    case CyclicReduction::coalesced:
-      return Reduction::packed;
+    case CyclicReduction::shared: return Reduction::staged;
+    case CyclicReduction::coalesced: return Reduction::packed;
     case CyclicReduction::plain:
-    case CyclicReduction::hybrid:
-      break;
+    case CyclicReduction::hybrid: break;
   }
   return Reduction::in_place;
 }
@@ -117,8 +112,6 @@ void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
   }
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template void cyclic_reduction(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const CyclicReductionOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(cyclic_reduction)
 
 }  // namespace tesela

@@ -1,11 +1,8 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/tiles/size_checks.hpp>
 
 #include <limits>
-#include <string>
 #include <vector>
 
 namespace tesela {
@@ -54,9 +51,6 @@ void parallel_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& 
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                           \
-  template void parallel_reduction(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
-                                   const ParallelReductionOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(parallel_reduction)
 
 }  // namespace tesela

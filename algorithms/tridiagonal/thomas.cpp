@@ -1,7 +1,6 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/elimination.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <limits>
@@ -42,9 +41,6 @@ void gtsv(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
   solve_whole<Gtsv>(g, A, B, 3);
 }
 
-#define TESELA_INSTANTIATE(T)                                                \
-  template void thomas(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&); \
-  template void gtsv(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(thomas, gtsv)
 
 }  // namespace tesela

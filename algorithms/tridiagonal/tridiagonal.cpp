@@ -1,9 +1,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/tiles/size_checks.hpp>
 
-#include <string>
 #include <vector>
 
 namespace tesela {
@@ -99,12 +97,6 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
   }
 }
 
-template void tridiagonal_solve(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&, const TridiagonalOptions&);
-template void tridiagonal_solve(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                const TridiagonalOptions&);
-template void tridiagonal_solve(Graph&, const Tridiagonal<std::complex<float>>&, const TileMatrix<std::complex<float>>&,
-                                const TridiagonalOptions&);
-template void tridiagonal_solve(Graph&, const Tridiagonal<std::complex<double>>&,
-                                const TileMatrix<std::complex<double>>&, const TridiagonalOptions&);
+TESELA_FUNCTIONS_FOR_NUMBERS(tridiagonal_solve)
 
 }  // namespace tesela

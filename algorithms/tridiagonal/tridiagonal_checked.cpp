@@ -6,13 +6,9 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 #include <sstream>
 
 namespace tesela {
@@ -319,14 +315,9 @@ std::string description(const CheckedSolve& solve) {
   return text.str();
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                        \
-  template TridiagonalCondition tridiagonal_condition(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&,           \
-                                                      const TileMatrix<T>&, const TridiagonalOptions&);              \
-  template CheckedSolve tridiagonal_check(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                          const TridiagonalOptions&, Status);                                        \
-  template CheckedSolve tridiagonal_solve_checked(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&,               \
-                                                  const TileMatrix<T>&, const TridiagonalOptions&);                  \
-  template CheckedSolve tridiagonal_solve(Runtime&, MatrixView<const T>, MatrixView<const T>, MatrixView<const T>,   \
+TESELA_FUNCTIONS_FOR_NUMBERS(tridiagonal_condition, tridiagonal_check, tridiagonal_solve_checked)
+#define TESELA_INSTANTIATE(T)                                                                                      \
+  template CheckedSolve tridiagonal_solve(Runtime&, MatrixView<const T>, MatrixView<const T>, MatrixView<const T>, \
                                           MatrixView<T>, const TridiagonalOptions&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 

@@ -1,10 +1,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
-
-#include <string>
 
 namespace tesela {
 
@@ -39,7 +36,6 @@ void TridiagonalFactorization<T>::solve(Graph& g, const TileMatrix<T>& B, System
   });
 }
 
-#define TESELA_INSTANTIATE(T) template class TridiagonalFactorization<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(TridiagonalFactorization)
 
 }  // namespace tesela

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <array>
@@ -93,10 +92,6 @@ void tridiagonal_multiply(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>
     }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                   \
-  template void fill(Graph&, const Tridiagonal<T>&, TridiagonalKind, std::uint64_t, const TridiagonalOptions&); \
-  template void tridiagonal_multiply(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                     const TridiagonalOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(fill, tridiagonal_multiply)
 
 }  // namespace tesela

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -34,14 +33,10 @@ constexpr std::array<Named<Method>, 11> all{{
 
 CyclicReduction variant(Method method) {
   switch (method) {
-    case Method::cr_hybrid:
-      return CyclicReduction::hybrid;
-    case Method::cr_shared:
-      return CyclicReduction::shared;
-    case Method::cr_coalesced:
-      return CyclicReduction::coalesced;
-    default:
-      return CyclicReduction::plain;
+    case Method::cr_hybrid: return CyclicReduction::hybrid;
+    case Method::cr_shared: return CyclicReduction::shared;
+    case Method::cr_coalesced: return CyclicReduction::coalesced;
+    default: return CyclicReduction::plain;
   }
 }
 
@@ -49,16 +44,11 @@ bool in_sequence(Method method) { return method == Method::thomas || method == M
 
 std::optional<ParallelReduction> parallel(Method method) {
   switch (method) {
-    case Method::pcr:
-      return ParallelReduction::pcr;
-    case Method::rd:
-      return ParallelReduction::rd;
-    case Method::cr_pcr:
-      return ParallelReduction::cr_pcr;
-    case Method::cr_rd:
-      return ParallelReduction::cr_rd;
-    default:
-      return std::nullopt;
+    case Method::pcr: return ParallelReduction::pcr;
+    case Method::rd: return ParallelReduction::rd;
+    case Method::cr_pcr: return ParallelReduction::cr_pcr;
+    case Method::cr_rd: return ParallelReduction::cr_rd;
+    default: return std::nullopt;
   }
 }
 
@@ -116,9 +106,6 @@ TridiagonalPlan plan_tridiagonal(const Runtime& runtime, const TridiagonalMethod
   return plan;
 }
 
-#define TESELA_INSTANTIATE(T)                                                             \
-  template void tridiagonal_solve_by(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
-                                     const TridiagonalMethodOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(tridiagonal_solve_by)
 
 }  // namespace tesela

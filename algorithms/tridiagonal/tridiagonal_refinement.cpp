@@ -3,7 +3,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
@@ -89,8 +88,7 @@ index_t first_not_finite(const TileMatrix<T>& X, SystemsIn systems) {
   const bool columns = systems == SystemsIn::columns;
   const index_t n = columns ? X.m() : X.n();
   index_t first = 0;
-  X.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
-    const auto block = tile.read();
+  X.read_each_tile([&](const auto& block, index_t row, index_t column) {
     for (index_t j = 0; j < block.cols; ++j)
       for (index_t i = 0; i < block.rows; ++i) {
         if (is_finite(block(i, j))) continue;
@@ -139,9 +137,6 @@ RefinedSolve tridiagonal_solve_refined(Graph& g, const Tridiagonal<T>& A, const 
   return refine<T, T>(g, A, B, options);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                          \
-  template RefinedSolve tridiagonal_solve_refined(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&, \
-                                                  const RefinementOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(tridiagonal_solve_refined)
 
 }  // namespace tesela

@@ -1,5 +1,4 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
-#include <tesela/host/blas.hpp>
 
 #include <algorithm>
 
@@ -25,13 +24,6 @@ void BlockTrsm<T>::cpu(const Args& args, In<T> r, In<T>, InOut<T> x, Scratch<T>)
   blas::trsm(args.op, x.rows, x.cols - args.column, r.data, r.ld, &x(0, args.column), x.ld);
 }
 
-#define TESELA_INSTANTIATE(T)      \
-  template struct InvertBlocks<T>; \
-  template struct BlockTrsm<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(InvertBlocks, BlockTrsm)
 
 }  // namespace tesela::kernels

@@ -123,13 +123,6 @@ void BlockTrsm<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T> v
   if (part.rows > 0 && part.cols > 0) Blas<T>{context}.solve(args.op, r, v, part, work);
 }
 
-#define TESELA_INSTANTIATE(T)                                     \
-  template decltype(InvertBlocks<T>::cuda) InvertBlocks<T>::cuda; \
-  template decltype(BlockTrsm<T>::cuda) BlockTrsm<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(InvertBlocks, BlockTrsm)
 
 }  // namespace tesela::kernels

@@ -3,7 +3,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace tesela::kernels {
 
@@ -57,16 +56,6 @@ void CholeskyNextDiagonal<T>::cpu(const Args& args, In<T> r, In<T>, In<T> a, In<
   blas::herk<T>(w, n, -1, s.data, n, next.data, next.ld);
 }
 
-#define TESELA_INSTANTIATE(T)   \
-  template struct Potrf<T>;     \
-  template struct Trsm<T>;      \
-  template struct RowGram<T>;   \
-  template struct RowUpdate<T>; \
-  template struct CholeskyNextDiagonal<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(Potrf, Trsm, RowGram, RowUpdate, CholeskyNextDiagonal)
 
 }  // namespace tesela::kernels

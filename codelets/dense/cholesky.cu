@@ -63,16 +63,6 @@ void CholeskyNextDiagonal<T>::cuda(CudaContext& context, const Args& args, In<T>
       "cublas gemm");
 }
 
-#define TESELA_INSTANTIATE(T)                               \
-  template decltype(Potrf<T>::cuda) Potrf<T>::cuda;         \
-  template decltype(Trsm<T>::cuda) Trsm<T>::cuda;           \
-  template decltype(RowUpdate<T>::cuda) RowUpdate<T>::cuda; \
-  template decltype(RowGram<T>::cuda) RowGram<T>::cuda;     \
-  template decltype(CholeskyNextDiagonal<T>::cuda) CholeskyNextDiagonal<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(Potrf, Trsm, RowUpdate, RowGram, CholeskyNextDiagonal)
 
 }  // namespace tesela::kernels

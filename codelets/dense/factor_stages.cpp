@@ -32,9 +32,6 @@ void FactorStages<T>::cpu(const Args& args, InOut<T> a, InOut<double> stop) {
   }
 }
 
-template struct FactorStages<float>;
-template struct FactorStages<double>;
-template struct FactorStages<std::complex<float>>;
-template struct FactorStages<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(FactorStages)
 
 }  // namespace tesela::kernels

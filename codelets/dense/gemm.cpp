@@ -9,13 +9,9 @@ void Gemm<T, C>::cpu(const Args& args, In<T> a, In<T> b, C<T> c) {
                 b.data, b.ld, C<T>::mode == Mode::out ? T(0) : args.beta, c.data, c.ld);
 }
 
-template struct Gemm<float, InOut>;
-template struct Gemm<float, Out>;
-template struct Gemm<double, InOut>;
-template struct Gemm<double, Out>;
-template struct Gemm<std::complex<float>, InOut>;
-template struct Gemm<std::complex<float>, Out>;
-template struct Gemm<std::complex<double>, InOut>;
-template struct Gemm<std::complex<double>, Out>;
+#define TESELA_INSTANTIATE(T)     \
+  template struct Gemm<T, InOut>; \
+  template struct Gemm<T, Out>;
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

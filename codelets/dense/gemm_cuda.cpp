@@ -22,31 +22,18 @@ void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, 
     switch (args.kernel) {
       case GemmKernel::cublas:
       case GemmKernel::int8:
-      case GemmKernel::automatic:
-        return by_cublas();
-      case GemmKernel::naive:
-        context.check(gemm_naive(context.stream(), p, args.block), "naive gemm");
-        return;
-      case GemmKernel::shared:
-        context.check(gemm_shared(context.stream(), p, args.block), "shared gemm");
-        return;
-      case GemmKernel::coarse:
-        context.check(gemm_coarse(context.stream(), p, args.block), "coarse gemm");
-        return;
-      case GemmKernel::tuned:
-        context.check(gemm_tuned(context.stream(), p), "tuned gemm");
-        return;
+      case GemmKernel::automatic: return by_cublas();
+      case GemmKernel::naive: context.check(gemm_naive(context.stream(), p, args.block), "naive gemm"); return;
+      case GemmKernel::shared: context.check(gemm_shared(context.stream(), p, args.block), "shared gemm"); return;
+      case GemmKernel::coarse: context.check(gemm_coarse(context.stream(), p, args.block), "coarse gemm"); return;
+      case GemmKernel::tuned: context.check(gemm_tuned(context.stream(), p), "tuned gemm"); return;
     }
 }
 
 #define TESELA_INSTANTIATE(T)                                   \
   template decltype(Gemm<T, InOut>::cuda) Gemm<T, InOut>::cuda; \
   template decltype(Gemm<T, Out>::cuda) Gemm<T, Out>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels
 

@@ -1,4 +1,5 @@
 #include <tesela/codelets/dense/gemm_launch.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <cuda_runtime.h>
 
@@ -138,24 +139,14 @@ int gemm_shared(CUstream_st* stream, const GemmProblem<T>& p, int tile) {
 template <class T>
 int gemm_coarse(CUstream_st* stream, const GemmProblem<T>& p, int tile, int coarsening) {
   switch (coarsening) {
-    case 1:
-      return launch_shared<T, 1>(stream, p, tile);
-    case 2:
-      return launch_shared<T, 2>(stream, p, tile);
-    case 4:
-      return launch_shared<T, 4>(stream, p, tile);
-    case 8:
-      return launch_shared<T, 8>(stream, p, tile);
-    default:
-      return static_cast<int>(cudaErrorInvalidValue);
+    case 1: return launch_shared<T, 1>(stream, p, tile);
+    case 2: return launch_shared<T, 2>(stream, p, tile);
+    case 4: return launch_shared<T, 4>(stream, p, tile);
+    case 8: return launch_shared<T, 8>(stream, p, tile);
+    default: return static_cast<int>(cudaErrorInvalidValue);
   }
 }
 
-template int gemm_naive<float>(CUstream_st*, const GemmProblem<float>&, int);
-template int gemm_naive<double>(CUstream_st*, const GemmProblem<double>&, int);
-template int gemm_shared<float>(CUstream_st*, const GemmProblem<float>&, int);
-template int gemm_shared<double>(CUstream_st*, const GemmProblem<double>&, int);
-template int gemm_coarse<float>(CUstream_st*, const GemmProblem<float>&, int, int);
-template int gemm_coarse<double>(CUstream_st*, const GemmProblem<double>&, int, int);
+TESELA_FUNCTIONS_FOR_REALS(gemm_naive, gemm_shared, gemm_coarse)
 
 }  // namespace tesela::kernels

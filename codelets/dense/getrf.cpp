@@ -3,8 +3,6 @@
 #include <tesela/host/blas.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -158,15 +156,6 @@ void LuSubstitute<T>::cpu(const Args& args, In<T> a, InOut<T> x) {
                   x.ld);
 }
 
-#define TESELA_INSTANTIATE(T)  \
-  template struct Getrf<T>;    \
-  template struct LuUpdate<T>; \
-  template struct Laswp<T>;    \
-  template struct LuSubstitute<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(Getrf, LuUpdate, Laswp, LuSubstitute)
 
 }  // namespace tesela::kernels

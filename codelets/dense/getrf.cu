@@ -242,15 +242,6 @@ void LuSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOu
   args.upper ? subtract(0, row) : subtract(below, x.rows - below);
 }
 
-#define TESELA_INSTANTIATE(T)                             \
-  template decltype(Getrf<T>::cuda) Getrf<T>::cuda;       \
-  template decltype(LuUpdate<T>::cuda) LuUpdate<T>::cuda; \
-  template decltype(Laswp<T>::cuda) Laswp<T>::cuda;       \
-  template decltype(LuSubstitute<T>::cuda) LuSubstitute<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(Getrf, LuUpdate, Laswp, LuSubstitute)
 
 }  // namespace tesela::kernels

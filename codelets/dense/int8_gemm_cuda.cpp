@@ -219,14 +219,11 @@ void Int8Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T>
   multiply<T>(context, normwise ? GemmKernel::int8 : GemmKernel::cublas, p, work);
 }
 
+TESELA_FUNCTIONS_FOR_REALS(gemm_int8, gemm_componentwise)
 template void multiply(CudaContext&, GemmKernel, const GemmProblem<float>&, Scratch<double>, int);
 template void multiply(CudaContext&, GemmKernel, const GemmProblem<double>&, Scratch<double>, int);
 template void multiply(CudaContext&, GemmKernel, const GemmProblem<std::complex<float>>&, Scratch<double>, int);
 template void multiply(CudaContext&, GemmKernel, const GemmProblem<std::complex<double>>&, Scratch<double>, int);
-template int gemm_int8(CUstream_st*, const GemmProblem<float>&, const Int8Plan&, void*);
-template int gemm_int8(CUstream_st*, const GemmProblem<double>&, const Int8Plan&, void*);
-template int gemm_componentwise(CUstream_st*, cublasContext*, const GemmProblem<float>&, const Int8Plan&, void*);
-template int gemm_componentwise(CUstream_st*, cublasContext*, const GemmProblem<double>&, const Int8Plan&, void*);
 template void Int8Gemm<float, InOut>::cuda(CudaContext&, const Args&, In<float>, In<float>, InOut<float>,
                                            Scratch<double>);
 template void Int8Gemm<float, Out>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>, Scratch<double>);

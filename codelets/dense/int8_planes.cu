@@ -1,6 +1,7 @@
 #include <tesela/codelets/dense/internal/int8_moduli.hpp>
 #include <tesela/codelets/dense/internal/int8_steps.hpp>
 #include <tesela/codelets/dense/internal/int8_workspace.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <cuda_runtime.h>
 
@@ -259,12 +260,6 @@ int make_planes(CUstream_st* stream, std::span<const OperandPart<T>> parts, int 
   return cudaSuccess;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                     \
-  template index_t squares_size(std::span<const OperandPart<T>>, int);                                            \
-  template int scale_lines(CUstream_st*, std::span<const OperandPart<T>>, int, double, int, int*, double*, int*); \
-  template int make_planes(CUstream_st*, std::span<const OperandPart<T>>, int, int, const Planes&, double*, int*);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_REALS(squares_size, scale_lines, make_planes)
 
 }  // namespace tesela::kernels::int8

@@ -1,9 +1,8 @@
 #include <tesela/codelets/dense/internal/int8_moduli.hpp>
 #include <tesela/codelets/dense/internal/int8_steps.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <cuda_runtime.h>
-
-#include <algorithm>
 
 namespace tesela::kernels::int8 {
 namespace {
@@ -71,9 +70,6 @@ int repair(CUstream_st* stream, const Lines<T>& a, const Lines<T>& b, const int*
   return cudaGetLastError();
 }
 
-template int repair(CUstream_st*, const Lines<float>&, const Lines<float>&, const int*, const int*, const int*, float,
-                    float, float*, index_t);
-template int repair(CUstream_st*, const Lines<double>&, const Lines<double>&, const int*, const int*, const int*,
-                    double, double, double*, index_t);
+TESELA_FUNCTIONS_FOR_REALS(repair)
 
 }  // namespace tesela::kernels::int8

@@ -18,8 +18,7 @@ ResidueShapes<T>::ResidueShapes(index_t k, index_t lines, int moduli)
       exponents{lines + 2 * tile_i, 1},
       squares{3 * lines * norm_parts(k), 1} {}
 
-template struct ResidueShapes<float>;
-template struct ResidueShapes<double>;
+TESELA_STRUCTS_FOR_REALS(ResidueShapes)
 
 index_t residue_work(int moduli) {
   constexpr index_t many = most_blocks * tile_i;
@@ -80,12 +79,7 @@ void ResidueUpdate<T>::cuda(CudaContext& context, const Args& args, In<std::uint
   context.check(multiply(context.stream(), product), "product of residues");
 }
 
-#define TESELA_INSTANTIATE(T)                                 \
-  template decltype(ToResidues<T>::cuda) ToResidues<T>::cuda; \
-  template decltype(ResidueUpdate<T>::cuda) ResidueUpdate<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_REALS(ToResidues, ResidueUpdate)
 
 #endif
 

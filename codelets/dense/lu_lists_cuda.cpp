@@ -1,5 +1,4 @@
 #include <tesela/codelets/dense/lu_lists.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #if TESELA_HAVE_CUDA
 
@@ -37,11 +36,7 @@ void LuUpdateList<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T
                   [&](const InOut<T>& joined) { LuUpdate<T>::cuda(context, args, a, v, swaps, joined, work); });
 }
 
-#define TESELA_INSTANTIATE(T)                               \
-  template decltype(LaswpList<T>::cuda) LaswpList<T>::cuda; \
-  template decltype(LuUpdateList<T>::cuda) LuUpdateList<T>::cuda;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(LaswpList, LuUpdateList)
 
 }  // namespace tesela::kernels
 

@@ -72,9 +72,6 @@ std::vector<double> spectrum(index_t count, double condition) {
   return s;
 }
 
-template class ProductForm<float>;
-template class ProductForm<double>;
-template class ProductForm<std::complex<float>>;
-template class ProductForm<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(ProductForm)
 
 }  // namespace tesela::kernels

@@ -3,7 +3,6 @@
 #include <tesela/runtime/codelet.hpp>
 
 #include <array>
-#include <span>
 
 namespace tesela::kernels {
 

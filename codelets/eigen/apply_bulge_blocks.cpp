@@ -1,7 +1,6 @@
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
 
 #include <algorithm>
-#include <complex>
 #include <cstring>
 #include <type_traits>
 #include <vector>
@@ -255,10 +254,7 @@ void ApplyBulgeBlocks<T>::cpu(const Args& args, In<T> blocks, Scratch<T> work, s
   }
 }
 
-template struct ApplyBulgeBlocks<float>;
-template struct ApplyBulgeBlocks<double>;
-template struct ApplyBulgeBlocks<std::complex<float>>;
-template struct ApplyBulgeBlocks<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(ApplyBulgeBlocks)
 
 }  // namespace tesela::kernels
 #endif

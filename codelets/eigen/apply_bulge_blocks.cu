@@ -280,9 +280,6 @@ void ApplyBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> blo
   context.check(status, "apply_bulge_blocks");
 }
 
-template decltype(ApplyBulgeBlocks<float>::cuda) ApplyBulgeBlocks<float>::cuda;
-template decltype(ApplyBulgeBlocks<double>::cuda) ApplyBulgeBlocks<double>::cuda;
-template decltype(ApplyBulgeBlocks<std::complex<float>>::cuda) ApplyBulgeBlocks<std::complex<float>>::cuda;
-template decltype(ApplyBulgeBlocks<std::complex<double>>::cuda) ApplyBulgeBlocks<std::complex<double>>::cuda;
+TESELA_CUDA_FOR_NUMBERS(ApplyBulgeBlocks)
 
 }  // namespace tesela::kernels

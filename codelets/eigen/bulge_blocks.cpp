@@ -1,7 +1,6 @@
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
 #include <tesela/host/blas.hpp>
 
-#include <algorithm>
 #include <vector>
 
 namespace tesela::kernels {
@@ -77,9 +76,6 @@ void FormBulgeBlocks<T>::cpu(const Args& args, Out<T> blocks, Scratch<T> work, s
     }
 }
 
-template struct FormBulgeBlocks<float>;
-template struct FormBulgeBlocks<double>;
-template struct FormBulgeBlocks<std::complex<float>>;
-template struct FormBulgeBlocks<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(FormBulgeBlocks)
 
 }  // namespace tesela::kernels

@@ -189,9 +189,6 @@ void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blo
   }
 }
 
-template decltype(FormBulgeBlocks<float>::cuda) FormBulgeBlocks<float>::cuda;
-template decltype(FormBulgeBlocks<double>::cuda) FormBulgeBlocks<double>::cuda;
-template decltype(FormBulgeBlocks<std::complex<float>>::cuda) FormBulgeBlocks<std::complex<float>>::cuda;
-template decltype(FormBulgeBlocks<std::complex<double>>::cuda) FormBulgeBlocks<std::complex<double>>::cuda;
+TESELA_CUDA_FOR_NUMBERS(FormBulgeBlocks)
 
 }  // namespace tesela::kernels

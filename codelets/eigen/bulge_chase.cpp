@@ -1,6 +1,5 @@
 #include <tesela/codelets/eigen/bulge_chase.hpp>
 
-#include <algorithm>
 #include <complex>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/bulge_chase.cpp"
@@ -151,10 +150,7 @@ void ChaseBulges<T>::cpu(const Args& args, In<T> before, Out<T> reflectors, Scra
   eigen::best_chase<T>()(args, before, reflectors, work, band);
 }
 
-template struct ChaseBulges<float>;
-template struct ChaseBulges<double>;
-template struct ChaseBulges<std::complex<float>>;
-template struct ChaseBulges<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(ChaseBulges)
 
 }  // namespace tesela::kernels
 #endif

@@ -31,9 +31,6 @@ void ChaseBulges<T>::cuda(CudaContext& context, const Args& args, In<T> before, 
   context.check(launch_chase<BandKind::symmetric>(run, band.size() == 1, context.stream()), "chase_bulges");
 }
 
-template decltype(ChaseBulges<float>::cuda) ChaseBulges<float>::cuda;
-template decltype(ChaseBulges<double>::cuda) ChaseBulges<double>::cuda;
-template decltype(ChaseBulges<std::complex<float>>::cuda) ChaseBulges<std::complex<float>>::cuda;
-template decltype(ChaseBulges<std::complex<double>>::cuda) ChaseBulges<std::complex<double>>::cuda;
+TESELA_CUDA_FOR_NUMBERS(ChaseBulges)
 
 }  // namespace tesela::kernels

@@ -128,10 +128,7 @@ void ChaseBidiagonal<T>::cpu(const Args& args, In<T> before, Out<T> left, Out<T>
   eigen::best_bidiagonal_chase<T>()(args, before, left, right, work, band);
 }
 
-template struct ChaseBidiagonal<float>;
-template struct ChaseBidiagonal<double>;
-template struct ChaseBidiagonal<std::complex<float>>;
-template struct ChaseBidiagonal<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(ChaseBidiagonal)
 
 }  // namespace tesela::kernels
 #endif

@@ -26,9 +26,6 @@ void ChaseBidiagonal<T>::cuda(CudaContext& context, const Args& args, In<T> befo
   context.check(launch_chase<BandKind::upper>(run, band.size() == 1, context.stream()), "chase_bidiagonal");
 }
 
-template decltype(ChaseBidiagonal<float>::cuda) ChaseBidiagonal<float>::cuda;
-template decltype(ChaseBidiagonal<double>::cuda) ChaseBidiagonal<double>::cuda;
-template decltype(ChaseBidiagonal<std::complex<float>>::cuda) ChaseBidiagonal<std::complex<float>>::cuda;
-template decltype(ChaseBidiagonal<std::complex<double>>::cuda) ChaseBidiagonal<std::complex<double>>::cuda;
+TESELA_CUDA_FOR_NUMBERS(ChaseBidiagonal)
 
 }  // namespace tesela::kernels

@@ -93,15 +93,6 @@ void LdltPanel<T>::cpu(const Args&, In<T> diagonal, InOut<T> a, Out<T> w, InOut<
   divide(m, n, diagonal.data, diagonal.ld, a.data, a.ld, mass.data);
 }
 
-#define TESELA_INSTANTIATE(T)     \
-  template struct ShiftedCopy<T>; \
-  template struct ShiftedPair<T>; \
-  template struct Ldlt<T>;        \
-  template struct LdltPanel<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(ShiftedCopy, ShiftedPair, Ldlt, LdltPanel)
 
 }  // namespace tesela::kernels

@@ -97,13 +97,6 @@ void LdltPanel<T>::cuda(CudaContext& context, const Args&, In<T> diagonal, InOut
   context.check(cudaGetLastError(), "ldlt_panel");
 }
 
-#define TESELA_INSTANTIATE(T)                                   \
-  template decltype(ShiftedCopy<T>::cuda) ShiftedCopy<T>::cuda; \
-  template decltype(ShiftedPair<T>::cuda) ShiftedPair<T>::cuda; \
-  template decltype(Ldlt<T>::cuda) Ldlt<T>::cuda;               \
-  template decltype(LdltPanel<T>::cuda) LdltPanel<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_REALS(ShiftedCopy, ShiftedPair, Ldlt, LdltPanel)
 
 }  // namespace tesela::kernels

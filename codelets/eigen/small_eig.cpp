@@ -192,8 +192,7 @@ void SmallEig<T>::cpu(const Args& args, InOut<T> a, Out<real_t<T>> values, Out<i
   eigen::best_solver<T>()(args.vectors, a, values, info);
 }
 
-template struct SmallEig<float>;
-template struct SmallEig<double>;
+TESELA_STRUCTS_FOR_REALS(SmallEig)
 
 }  // namespace tesela::kernels
 #endif

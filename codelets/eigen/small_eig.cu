@@ -112,7 +112,6 @@ void SmallEig<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<r
                 "the launch of small_eig");
 }
 
-template decltype(SmallEig<float>::cuda) SmallEig<float>::cuda;
-template decltype(SmallEig<double>::cuda) SmallEig<double>::cuda;
+TESELA_CUDA_FOR_REALS(SmallEig)
 
 }  // namespace tesela::kernels

@@ -135,17 +135,6 @@ void Larfb<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> wo
   blas::gemm<T>(Op::none, Op::none, m, c.cols, k, -1, v.data, v.ld, work.data, k, 1, part, c.ld);
 }
 
-#define TESELA_INSTANTIATE(T)        \
-  template struct Sy2sbPanel<T>;     \
-  template struct Sy2sbSymm<T>;      \
-  template struct Sy2sbJoin<T>;      \
-  template struct Sy2sbUpdate<T>;    \
-  template struct JoinReflectors<T>; \
-  template struct Larfb<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(Sy2sbPanel, Sy2sbSymm, Sy2sbJoin, Sy2sbUpdate, JoinReflectors, Larfb)
 
 }  // namespace tesela::kernels

@@ -203,17 +203,6 @@ void Larfb<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, In
   gemm({Op::none, Op::none, m, n, k, -1, v.data, v.ld, turned, k, 1, part, c.ld});
 }
 
-#define TESELA_INSTANTIATE(T)                                         \
-  template decltype(Sy2sbPanel<T>::cuda) Sy2sbPanel<T>::cuda;         \
-  template decltype(Sy2sbSymm<T>::cuda) Sy2sbSymm<T>::cuda;           \
-  template decltype(Sy2sbJoin<T>::cuda) Sy2sbJoin<T>::cuda;           \
-  template decltype(Sy2sbUpdate<T>::cuda) Sy2sbUpdate<T>::cuda;       \
-  template decltype(JoinReflectors<T>::cuda) JoinReflectors<T>::cuda; \
-  template decltype(Larfb<T>::cuda) Larfb<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(Sy2sbPanel, Sy2sbSymm, Sy2sbJoin, Sy2sbUpdate, JoinReflectors, Larfb)
 
 }  // namespace tesela::kernels

@@ -67,15 +67,7 @@ void PhaseRows<T>::cpu(const Args& args, In<T> d, In<real_t<T>> y, Out<T> x) {
     for (index_t i = 0; i < x.rows; ++i) x(i, j) = d(args.first + i, 0) * y(i, j);
 }
 
-#define TESELA_INSTANTIATE(T)       \
-  template struct SymmetricScan<T>; \
-  template struct CopyBand<T>;      \
-  template struct TurnColumns<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(SymmetricScan, CopyBand, TurnColumns)
 template struct PhaseRows<std::complex<float>>;
 template struct PhaseRows<std::complex<double>>;
 

@@ -130,15 +130,7 @@ void PhaseRows<T>::cuda(CudaContext& context, const Args& args, In<T> d, In<real
        TimesPhase<device_t<T>>{device_pointer(&d(args.first, 0)), y.data, y.ld, device_pointer(x.data), x.ld});
 }
 
-#define TESELA_INSTANTIATE(T)                                       \
-  template decltype(SymmetricScan<T>::cuda) SymmetricScan<T>::cuda; \
-  template decltype(CopyBand<T>::cuda) CopyBand<T>::cuda;           \
-  template decltype(TurnColumns<T>::cuda) TurnColumns<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(SymmetricScan, CopyBand, TurnColumns)
 template decltype(PhaseRows<std::complex<float>>::cuda) PhaseRows<std::complex<float>>::cuda;
 template decltype(PhaseRows<std::complex<double>>::cuda) PhaseRows<std::complex<double>>::cuda;
 

@@ -1,7 +1,6 @@
 #include <tesela/codelets/eigen/sytrd.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 
-#include <algorithm>
 #include <vector>
 
 namespace tesela::kernels {
@@ -26,9 +25,6 @@ void Sytrd<T>::cpu(const Args& args, In<T> a, InOut<T> band, Scratch<T> work, st
   }
 }
 
-template struct Sytrd<float>;
-template struct Sytrd<double>;
-template struct Sytrd<std::complex<float>>;
-template struct Sytrd<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(Sytrd)
 
 }  // namespace tesela::kernels

@@ -2,8 +2,6 @@
 #include <tesela/codelets/eigen/sytrd.hpp>
 #include <tesela/codelets/support/internal/resident_blocks.cuh>
 
-#include <algorithm>
-
 namespace tesela::kernels {
 namespace {
 
@@ -80,7 +78,6 @@ void Sytrd<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> ba
   context.check(error, "sytrd");
 }
 
-template decltype(Sytrd<float>::cuda) Sytrd<float>::cuda;
-template decltype(Sytrd<double>::cuda) Sytrd<double>::cuda;
+TESELA_CUDA_FOR_REALS(Sytrd)
 
 }  // namespace tesela::kernels

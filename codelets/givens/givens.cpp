@@ -198,16 +198,6 @@ void GivensBand<T>::cpu(const Args& args, InOut<T> ab, Out<index_t> info) {
   info(1, 0) = rotations;
 }
 
-#define TESELA_INSTANTIATE(T)          \
-  template struct GivensPanel<T>;      \
-  template struct GivensChainPanel<T>; \
-  template struct GivensApply<T>;      \
-  template struct GivensSweep<T>;      \
-  template struct GivensBand<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(GivensPanel, GivensChainPanel, GivensApply, GivensSweep, GivensBand)
 
 }  // namespace tesela::kernels

@@ -223,9 +223,7 @@ int givens_apply(CUstream_st* stream, const GivensApplyProblem<Host>& host) {
                    : launch<T, Pivot::diagonal, false, Unpack<T>>(stream, p);
 }
 
-template int givens_apply(CUstream_st*, const GivensApplyProblem<float>&);
-template int givens_apply(CUstream_st*, const GivensApplyProblem<double>&);
-template int givens_apply(CUstream_st*, const GivensApplyProblem<std::complex<float>>&);
-template int givens_apply(CUstream_st*, const GivensApplyProblem<std::complex<double>>&);
+#define TESELA_INSTANTIATE(T) template int givens_apply(CUstream_st*, const GivensApplyProblem<T>&);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

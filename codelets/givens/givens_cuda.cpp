@@ -102,11 +102,7 @@ void GivensBand<T>::cuda(CudaContext& context, const Args& args, InOut<T> ab, Ou
   template void GivensApply<T>::cuda(CudaContext&, const Args&, In<T>, In<index_t>, InOut<T>, Scratch<T>);            \
   template void GivensSweep<T>::cuda(CudaContext&, const Args&, Out<index_t>, Scratch<T>, std::span<const InOut<T>>); \
   template void GivensBand<T>::cuda(CudaContext&, const Args&, InOut<T>, Out<index_t>);
-TESELA_GIVENS(float)
-TESELA_GIVENS(double)
-TESELA_GIVENS(std::complex<float>)
-TESELA_GIVENS(std::complex<double>)
-#undef TESELA_GIVENS
+TESELA_FOR_NUMBERS(TESELA_GIVENS)
 
 }  // namespace tesela::kernels
 

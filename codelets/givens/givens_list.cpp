@@ -49,13 +49,6 @@ void GivensListApply<T>::cpu(const Args& args, In<T> v, In<std::int32_t> in, InO
              left ? Strided<T>{c.data, 1, c.ld} : Strided<T>{c.data, c.ld, 1}, left ? c.cols : c.rows);
 }
 
-#define TESELA_INSTANTIATE(T)         \
-  template struct GivensListPanel<T>; \
-  template struct GivensListApply<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(GivensListPanel, GivensListApply)
 
 }  // namespace tesela::kernels

@@ -80,13 +80,6 @@ void GivensListApply<T>::cuda(CudaContext& context, const Args& args, In<T> v, I
                 left ? Strided<T>{c.data, 1, c.ld} : Strided<T>{c.data, c.ld, 1}, left ? c.cols : c.rows);
 }
 
-#define TESELA_INSTANTIATE(T)                                           \
-  template decltype(GivensListPanel<T>::cuda) GivensListPanel<T>::cuda; \
-  template decltype(GivensListApply<T>::cuda) GivensListApply<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(GivensListPanel, GivensListApply)
 
 }  // namespace tesela::kernels

@@ -207,13 +207,8 @@ int givens_band(CUstream_st* stream, index_t m, index_t n, index_t kl, index_t k
   return static_cast<int>(cudaGetLastError());
 }
 
-#define TESELA_INSTANTIATE(T)                                            \
-  template int givens_panel(CUstream_st*, const GivensPanelProblem<T>&); \
-  template int givens_band(CUstream_st*, index_t, index_t, index_t, index_t, T*, index_t, index_t*);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_NUMBERS(givens_band)
+#define TESELA_INSTANTIATE(T) template int givens_panel(CUstream_st*, const GivensPanelProblem<T>&);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -157,10 +157,7 @@ void LrSteps<T>::cpu(const Args& args, InOut<T> d, InOut<IterationProgress> prog
   iterations::best_lr<T>()(args, d, *progress.data, work.data);
 }
 
-template struct QrSteps<float>;
-template struct QrSteps<double>;
-template struct LrSteps<float>;
-template struct LrSteps<double>;
+TESELA_STRUCTS_FOR_REALS(QrSteps, LrSteps)
 
 }  // namespace tesela::kernels
 #endif

@@ -181,9 +181,6 @@ void LrSteps<T>::cuda(CudaContext& context, const Args& args, InOut<T> d, InOut<
   context.check(cudaGetLastError(), "the launch of lr_steps");
 }
 
-template decltype(QrSteps<float>::cuda) QrSteps<float>::cuda;
-template decltype(QrSteps<double>::cuda) QrSteps<double>::cuda;
-template decltype(LrSteps<float>::cuda) LrSteps<float>::cuda;
-template decltype(LrSteps<double>::cuda) LrSteps<double>::cuda;
+TESELA_CUDA_FOR_REALS(QrSteps, LrSteps)
 
 }  // namespace tesela::kernels

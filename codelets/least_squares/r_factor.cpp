@@ -37,14 +37,6 @@ void ColumnNorms<T>::cpu(const Args& args, In<T> b, Out<real_t<T>> norms) {
   for (index_t j = 0; j < b.cols; ++j) norms(j, 0) = rows > 0 ? euclidean_norm(rows, &b(args.first, j)) : 0;
 }
 
-#define TESELA_INSTANTIATE(T)       \
-  template struct GatherUpper<T>;   \
-  template struct UnitCondition<T>; \
-  template struct ColumnNorms<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(GatherUpper, UnitCondition, ColumnNorms)
 
 }  // namespace tesela::kernels

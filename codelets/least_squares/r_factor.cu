@@ -162,14 +162,6 @@ void ColumnNorms<T>::cuda(CudaContext& context, const Args& args, In<T> b, Out<r
                                                                  norms.data);
 }
 
-#define TESELA_INSTANTIATE(T)                                       \
-  template decltype(GatherUpper<T>::cuda) GatherUpper<T>::cuda;     \
-  template decltype(UnitCondition<T>::cuda) UnitCondition<T>::cuda; \
-  template decltype(ColumnNorms<T>::cuda) ColumnNorms<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(GatherUpper, UnitCondition, ColumnNorms)
 
 }  // namespace tesela::kernels

@@ -24,14 +24,7 @@ void ScaleRows<T>::cpu(const Args&, In<real_t<T>> d, InOut<T> a) {
     for (index_t i = 0; i < a.rows; ++i) a(i, j) = d.data[i] == 0 ? T(0) : d.data[i] * a(i, j);
 }
 
-#define TESELA_INSTANTIATE(T)  \
-  template struct RowSizes<T>; \
-  template struct ScaleRows<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(RowSizes, ScaleRows)
 
 template <class T>
 void WeightRoots<T>::cpu(const Args&, In<T> w, Out<T> d, Out<double> ranges) {
@@ -55,7 +48,6 @@ void WeightRoots<T>::cpu(const Args&, In<T> w, Out<T> d, Out<double> ranges) {
   ranges(2, 0) = counted;
 }
 
-template struct WeightRoots<float>;
-template struct WeightRoots<double>;
+TESELA_STRUCTS_FOR_REALS(WeightRoots)
 
 }  // namespace tesela::kernels

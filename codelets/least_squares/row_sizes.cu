@@ -51,9 +51,6 @@ void RowSizes<T>::cuda(CudaContext& context, const Args&, Out<double> sizes, std
   context.check(cudaGetLastError(), "row_sizes");
 }
 
-template decltype(RowSizes<float>::cuda) RowSizes<float>::cuda;
-template decltype(RowSizes<double>::cuda) RowSizes<double>::cuda;
-template decltype(RowSizes<std::complex<float>>::cuda) RowSizes<std::complex<float>>::cuda;
-template decltype(RowSizes<std::complex<double>>::cuda) RowSizes<std::complex<double>>::cuda;
+TESELA_CUDA_FOR_NUMBERS(RowSizes)
 
 }  // namespace tesela::kernels

@@ -26,9 +26,6 @@ void ScaleRows<T>::cuda(CudaContext& context, const Args&, In<real_t<T>> d, InOu
   context.check(static_cast<int>(cudaGetLastError()), "scale_rows");
 }
 
-template decltype(ScaleRows<float>::cuda) ScaleRows<float>::cuda;
-template decltype(ScaleRows<double>::cuda) ScaleRows<double>::cuda;
-template decltype(ScaleRows<std::complex<float>>::cuda) ScaleRows<std::complex<float>>::cuda;
-template decltype(ScaleRows<std::complex<double>>::cuda) ScaleRows<std::complex<double>>::cuda;
+TESELA_CUDA_FOR_NUMBERS(ScaleRows)
 
 }  // namespace tesela::kernels

@@ -48,7 +48,6 @@ void WeightRoots<T>::cuda(CudaContext& context, const Args&, In<T> w, Out<T> d, 
   context.check(static_cast<int>(cudaGetLastError()), "weight_roots");
 }
 
-template decltype(WeightRoots<float>::cuda) WeightRoots<float>::cuda;
-template decltype(WeightRoots<double>::cuda) WeightRoots<double>::cuda;
+TESELA_CUDA_FOR_REALS(WeightRoots)
 
 }  // namespace tesela::kernels

@@ -2,7 +2,6 @@
 #include <tesela/host/blas.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 namespace tesela::kernels::mimo {

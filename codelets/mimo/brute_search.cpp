@@ -191,8 +191,7 @@ void BruteSearch<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::comple
   }
 }
 
-template struct BruteSearch<float>;
-template struct BruteSearch<double>;
+TESELA_STRUCTS_FOR_REALS(BruteSearch)
 
 }  // namespace tesela::kernels
 #endif

@@ -197,8 +197,7 @@ void Detector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T
   }
 }
 
-template struct Detector<float>;
-template struct Detector<double>;
+TESELA_STRUCTS_FOR_REALS(Detector)
 
 template <class T>
 bool GpuDetector<T>::takes(const Args& args, index_t antennas, index_t amplitudes, index_t most) {
@@ -214,7 +213,6 @@ void GpuDetector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::comple
   Detector<T>::cpu(args, h, y, columns, points, labels, reports);
 }
 
-template struct GpuDetector<float>;
-template struct GpuDetector<double>;
+TESELA_STRUCTS_FOR_REALS(GpuDetector)
 
 }  // namespace tesela::kernels

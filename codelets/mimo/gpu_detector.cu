@@ -101,7 +101,6 @@ void GpuDetector<T>::cuda(CudaContext& context, const Args& args, In<std::comple
   context.check(static_cast<int>(cudaGetLastError()), "the launch of gpu_detector");
 }
 
-template decltype(GpuDetector<float>::cuda) GpuDetector<float>::cuda;
-template decltype(GpuDetector<double>::cuda) GpuDetector<double>::cuda;
+TESELA_CUDA_FOR_REALS(GpuDetector)
 
 }  // namespace tesela::kernels

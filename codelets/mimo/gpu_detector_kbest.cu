@@ -44,7 +44,6 @@ void launch_kbest(const DetectionBatch<T>& all, CUstream_st* stream) {
     launch_by_paths<16>(all, stream);
 }
 
-template void launch_kbest(const DetectionBatch<float>&, CUstream_st*);
-template void launch_kbest(const DetectionBatch<double>&, CUstream_st*);
+TESELA_FUNCTIONS_FOR_REALS(launch_kbest)
 
 }  // namespace tesela::kernels::mimo

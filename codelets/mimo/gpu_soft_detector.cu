@@ -159,7 +159,6 @@ void GpuSoftDetector<T>::cuda(CudaContext& context, const Args& args, In<std::co
   context.check(static_cast<int>(cudaGetLastError()), "the launch of gpu_soft_detector");
 }
 
-template decltype(GpuSoftDetector<float>::cuda) GpuSoftDetector<float>::cuda;
-template decltype(GpuSoftDetector<double>::cuda) GpuSoftDetector<double>::cuda;
+TESELA_CUDA_FOR_REALS(GpuSoftDetector)
 
 }  // namespace tesela::kernels

@@ -385,15 +385,6 @@ void propagate_bits(const typename SoftDetector<T>::Args& args, const Block<cons
                         : bits_of<Complex<double>>(args, h, y, view, widths, llrs, nodes);
 }
 
-#define TESELA_PROPAGATE(T)                                                                                     \
-  template void propagate_symbols(const Detector<T>::Args&, const Block<const std::complex<T>>&,                \
-                                  const Block<const std::complex<T>>&, ChannelView<T>, bool, const Block<int>&, \
-                                  const Block<SearchReport>&);                                                  \
-  template void propagate_bits(const SoftDetector<T>::Args&, const Block<const std::complex<T>>&,               \
-                               const Block<const std::complex<T>>&, ChannelView<T>, const std::vector<int>&,    \
-                               const Block<T>&, const Block<double>&);
-TESELA_PROPAGATE(float)
-TESELA_PROPAGATE(double)
-#undef TESELA_PROPAGATE
+TESELA_FUNCTIONS_FOR_REALS(propagate_symbols, propagate_bits)
 
 }  // namespace tesela::kernels::mimo

@@ -18,9 +18,6 @@ void SmallQr<F>::cpu(const Args& args, InOut<F> a, InOut<F> b, Out<F> tau, Out<i
                     k)();
 }
 
-template struct SmallQr<float>;
-template struct SmallQr<double>;
-template struct SmallQr<std::complex<float>>;
-template struct SmallQr<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(SmallQr)
 
 }  // namespace tesela::kernels

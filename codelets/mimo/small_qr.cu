@@ -66,9 +66,6 @@ void SmallQr<F>::cuda(CudaContext& context, const Args& args, InOut<F> a, InOut<
   context.check(static_cast<int>(cudaGetLastError()), "the launch of small_qr");
 }
 
-template decltype(SmallQr<float>::cuda) SmallQr<float>::cuda;
-template decltype(SmallQr<double>::cuda) SmallQr<double>::cuda;
-template decltype(SmallQr<std::complex<float>>::cuda) SmallQr<std::complex<float>>::cuda;
-template decltype(SmallQr<std::complex<double>>::cuda) SmallQr<std::complex<double>>::cuda;
+TESELA_CUDA_FOR_NUMBERS(SmallQr)
 
 }  // namespace tesela::kernels

@@ -3,7 +3,6 @@
 #include <tesela/codelets/mimo/search_alphabet.hpp>
 #include <tesela/runtime/codelet.hpp>
 
-#include <complex>
 #include <type_traits>
 
 namespace tesela::kernels {

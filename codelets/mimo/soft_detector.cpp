@@ -5,7 +5,6 @@
 #include <tesela/codelets/mimo/soft_detector.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -239,8 +238,7 @@ void SoftDetector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::compl
     mimo::detect<mimo::Complex<T>>(args, h, y, view, Block<T>(llrs), Block<double>(nodes));
 }
 
-template struct SoftDetector<float>;
-template struct SoftDetector<double>;
+TESELA_STRUCTS_FOR_REALS(SoftDetector)
 
 template <class T>
 bool GpuSoftDetector<T>::takes(SoftKind kind, index_t antennas, index_t streams, index_t amplitudes) {
@@ -263,7 +261,6 @@ void GpuSoftDetector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::co
                        h, y, columns, points, {{llrs.data, llrs.rows, llrs.cols, llrs.ld}}, nodes);
 }
 
-template struct GpuSoftDetector<float>;
-template struct GpuSoftDetector<double>;
+TESELA_STRUCTS_FOR_REALS(GpuSoftDetector)
 
 }  // namespace tesela::kernels

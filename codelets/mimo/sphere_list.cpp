@@ -190,7 +190,6 @@ void SphereList<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex
     mimo::list_all<mimo::Complex<T>, mimo::ChannelView<T>, T>(args, view, lists, channels, signals, l, d, c, r);
 }
 
-template struct SphereList<float>;
-template struct SphereList<double>;
+TESELA_STRUCTS_FOR_REALS(SphereList)
 
 }  // namespace tesela::kernels

@@ -2,9 +2,6 @@
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 
-#include <cmath>
-#include <vector>
-
 namespace tesela::kernels {
 namespace mimo {
 namespace {
@@ -57,8 +54,7 @@ void SphereSearch<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::compl
     mimo::search_all<mimo::Complex<T>, T>(args, h, y, columns.data, points.data, labels, reports);
 }
 
-template struct SphereSearch<float>;
-template struct SphereSearch<double>;
+TESELA_STRUCTS_FOR_REALS(SphereSearch)
 
 namespace mimo {
 namespace {

@@ -155,16 +155,11 @@ void launch_pairs(const Lanes<float>& all, unsigned present, CUstream_st* stream
 /// it does not finish are left as its lanes leave them. present: multiprocessors.
 void search_paired_levels(const Lanes<float>& all, unsigned present, CUstream_st* stream) {
   switch (all.view.streams) {
-    case 2:
-      return launch_pairs<2>(all, present, stream);
-    case 3:
-      return launch_pairs<3>(all, present, stream);
-    case 4:
-      return launch_pairs<4>(all, present, stream);
-    case 5:
-      return launch_pairs<5>(all, present, stream);
-    default:
-      return launch_pairs<6>(all, present, stream);
+    case 2: return launch_pairs<2>(all, present, stream);
+    case 3: return launch_pairs<3>(all, present, stream);
+    case 4: return launch_pairs<4>(all, present, stream);
+    case 5: return launch_pairs<5>(all, present, stream);
+    default: return launch_pairs<6>(all, present, stream);
   }
 }
 
@@ -300,7 +295,6 @@ void SphereSearch<T>::cuda(CudaContext& context, const Args& args, In<std::compl
   context.check(static_cast<int>(cudaGetLastError()), "the launch of sphere_search");
 }
 
-template decltype(SphereSearch<float>::cuda) SphereSearch<float>::cuda;
-template decltype(SphereSearch<double>::cuda) SphereSearch<double>::cuda;
+TESELA_CUDA_FOR_REALS(SphereSearch)
 
 }  // namespace tesela::kernels

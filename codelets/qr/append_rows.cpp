@@ -171,10 +171,6 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
   template Shape append_rows_work<T>(index_t); \
   template struct AppendRows<T, InOut>;        \
   template struct AppendRows<T, Out>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -124,11 +124,7 @@ void AppendRows<T, R>::cuda(CudaContext& context, const Args& args, R<T> r, Scra
   template index_t internal::append_rows_device_work<T>(index_t);           \
   template decltype(AppendRows<T, InOut>::cuda) AppendRows<T, InOut>::cuda; \
   template decltype(AppendRows<T, Out>::cuda) AppendRows<T, Out>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels
 

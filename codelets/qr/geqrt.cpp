@@ -61,13 +61,6 @@ void Unmqr<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> wo
   }
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template struct Geqrt<T>;   \
-  template struct Unmqr<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(Geqrt, Unmqr)
 
 }  // namespace tesela::kernels

@@ -62,9 +62,7 @@ void OrthogonalizePanel<T>::cpu(const Args& args, InOut<T> a, Out<T> r, InOut<in
   index_t GramCholesky<T>::work_size(index_t) {         \
     return 1;                                           \
   }
-TESELA_WORK_SIZES(std::complex<float>)
-TESELA_WORK_SIZES(std::complex<double>)
-#undef TESELA_WORK_SIZES
+TESELA_FOR_COMPLEX(TESELA_WORK_SIZES)
 #else
 template <class T>
 index_t OrthogonalizePanel<T>::work_size(index_t n) {
@@ -88,14 +86,6 @@ void SolveRight<T>::cpu(const Args&, In<T> r, InOut<T> x) {
   blas::trsm_right(x.rows, x.cols, r.data, r.ld, x.data, x.ld);
 }
 
-#define TESELA_INSTANTIATE(T)            \
-  template struct OrthogonalizePanel<T>; \
-  template struct GramCholesky<T>;       \
-  template struct SolveRight<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(OrthogonalizePanel, GramCholesky, SolveRight)
 
 }  // namespace tesela::kernels

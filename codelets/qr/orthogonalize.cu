@@ -254,15 +254,12 @@ void SolveRight<T>::cuda(CudaContext& context, const Args&, In<T> r, InOut<T> x)
   context.check(cublas::trsm_right(context.cublas(), x.rows, x.cols, r.data, r.ld, x.data, x.ld), "cublas trsm");
 }
 
-template decltype(OrthogonalizePanel<float>::cuda) OrthogonalizePanel<float>::cuda;
-template decltype(OrthogonalizePanel<double>::cuda) OrthogonalizePanel<double>::cuda;
+TESELA_CUDA_FOR_REALS(OrthogonalizePanel)
 template decltype(OrthogonalizePanel<float>::work_size) OrthogonalizePanel<float>::work_size;
 template decltype(OrthogonalizePanel<double>::work_size) OrthogonalizePanel<double>::work_size;
-template decltype(GramCholesky<float>::cuda) GramCholesky<float>::cuda;
-template decltype(GramCholesky<double>::cuda) GramCholesky<double>::cuda;
+TESELA_CUDA_FOR_REALS(GramCholesky)
 template decltype(GramCholesky<float>::work_size) GramCholesky<float>::work_size;
 template decltype(GramCholesky<double>::work_size) GramCholesky<double>::work_size;
-template decltype(SolveRight<float>::cuda) SolveRight<float>::cuda;
-template decltype(SolveRight<double>::cuda) SolveRight<double>::cuda;
+TESELA_CUDA_FOR_REALS(SolveRight)
 
 }  // namespace tesela::kernels

@@ -293,11 +293,7 @@ void Tpmqrt<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, I
   template void Unmqr<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, InOut<T>, Scratch<T>);     \
   template void Tpqrt<T>::cuda(CudaContext&, const Args&, InOut<T>, InOut<T>, Out<T>, Scratch<T>); \
   template void Tpmqrt<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, InOut<T>, InOut<T>, Scratch<T>);
-TESELA_QR_KERNELS(float)
-TESELA_QR_KERNELS(double)
-TESELA_QR_KERNELS(std::complex<float>)
-TESELA_QR_KERNELS(std::complex<double>)
-#undef TESELA_QR_KERNELS
+TESELA_FOR_NUMBERS(TESELA_QR_KERNELS)
 
 }  // namespace tesela::kernels
 

@@ -68,13 +68,6 @@ void Tpmqrt<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c1, InOut<T> c2
   }
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template struct Tpqrt<T>;   \
-  template struct Tpmqrt<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(Tpqrt, Tpmqrt)
 
 }  // namespace tesela::kernels

@@ -58,10 +58,6 @@ void CopyBlock<T, B>::cuda(CudaContext& context, const Args& args, In<T> a, B<T>
 #define TESELA_INSTANTIATE(T)                               \
   template decltype(CopyBlock<T>::cuda) CopyBlock<T>::cuda; \
   template decltype(CopyBlock<T, Out>::cuda) CopyBlock<T, Out>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -1,6 +1,7 @@
 #include <tesela/codelets/support/cufft.hpp>
 #include <tesela/host/by_type.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #if TESELA_HAVE_CUDA
 
@@ -119,9 +120,7 @@ void complex_to_real(CudaContext& context, index_t n, index_t count, std::comple
   template void transform(CudaContext&, Direction, index_t, index_t, std::complex<T>*, index_t);               \
   template void real_to_complex(CudaContext&, index_t, index_t, const T*, index_t, std::complex<T>*, index_t); \
   template void complex_to_real(CudaContext&, index_t, index_t, std::complex<T>*, index_t, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::fft
 

@@ -15,13 +15,6 @@ void Scal<T>::cpu(const Args& args, InOut<T> a) {
     for (index_t i = 0; i < a.rows; ++i) a(i, j) *= args.alpha;
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template struct Fill<T>;    \
-  template struct Scal<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(Fill, Scal)
 
 }  // namespace tesela::kernels

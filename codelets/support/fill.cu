@@ -50,13 +50,6 @@ void Scal<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
   launch<T>(context, a, Multiply<device_t<T>>{device_number(args.alpha)});
 }
 
-#define TESELA_INSTANTIATE(T)                     \
-  template decltype(Fill<T>::cuda) Fill<T>::cuda; \
-  template decltype(Scal<T>::cuda) Scal<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(Fill, Scal)
 
 }  // namespace tesela::kernels

@@ -11,9 +11,7 @@ void Lacpy<T>::cpu(const Args& args, In<T> a, Out<T> b) {
     const T* const from = &a(0, args.column + j);
     T* const to = b.data + j * b.ld;
     switch (args.part) {
-      case Part::all:
-        std::copy_n(from, b.rows, to);
-        break;
+      case Part::all: std::copy_n(from, b.rows, to); break;
       case Part::upper: {
         const index_t kept = std::clamp<index_t>(j - args.below + 1, 0, b.rows);
         std::copy_n(from, kept, to);
@@ -35,13 +33,6 @@ void Laset<T>::cpu(const Args& args, Out<T> a) {
     for (index_t i = 0; i < a.rows; ++i) a(i, j) = i + args.below == j ? args.diagonal : T(0);
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template struct Lacpy<T>;   \
-  template struct Laset<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(Lacpy, Laset)
 
 }  // namespace tesela::kernels

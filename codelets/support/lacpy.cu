@@ -79,15 +79,7 @@ void Laset<T>::cuda(CudaContext& context, const Args& args, Out<T> a) {
                 "laset");
 }
 
-#define TESELA_INSTANTIATE(T)                                                              \
-  template decltype(Lacpy<T>::cuda) Lacpy<T>::cuda;                                        \
-  template decltype(Laset<T>::cuda) Laset<T>::cuda;                                        \
-  template int lacpy(CUstream_st*, Part, index_t, const Block<const T>&, const Block<T>&); \
-  template int subtract(CUstream_st*, const Block<T>&, const T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(Lacpy, Laset)
+TESELA_FUNCTIONS_FOR_NUMBERS(lacpy, subtract)
 
 }  // namespace tesela::kernels

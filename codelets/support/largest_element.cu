@@ -52,9 +52,6 @@ void LargestElement<T>::cuda(CudaContext& context, const Args& args, In<T> a, Ou
   context.check(cudaGetLastError(), "largest_element");
 }
 
-template decltype(LargestElement<float>::cuda) LargestElement<float>::cuda;
-template decltype(LargestElement<double>::cuda) LargestElement<double>::cuda;
-template decltype(LargestElement<std::complex<float>>::cuda) LargestElement<std::complex<float>>::cuda;
-template decltype(LargestElement<std::complex<double>>::cuda) LargestElement<std::complex<double>>::cuda;
+TESELA_CUDA_FOR_NUMBERS(LargestElement)
 
 }  // namespace tesela::kernels

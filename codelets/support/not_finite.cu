@@ -38,9 +38,6 @@ void NotFinite<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOut<i
   context.check(cudaGetLastError(), "not_finite");
 }
 
-template decltype(NotFinite<float>::cuda) NotFinite<float>::cuda;
-template decltype(NotFinite<double>::cuda) NotFinite<double>::cuda;
-template decltype(NotFinite<std::complex<float>>::cuda) NotFinite<std::complex<float>>::cuda;
-template decltype(NotFinite<std::complex<double>>::cuda) NotFinite<std::complex<double>>::cuda;
+TESELA_CUDA_FOR_NUMBERS(NotFinite)
 
 }  // namespace tesela::kernels

@@ -23,11 +23,7 @@ void CopyBlock<T, B>::cpu(const Args& args, In<T> a, B<T> b) {
 #define TESELA_INSTANTIATE(T)   \
   template struct CopyBlock<T>; \
   template struct CopyBlock<T, Out>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 template <class T>
 void LargestElement<T>::cpu(const Args& args, In<T> a, Out<double> found) {
@@ -43,10 +39,7 @@ void LargestElement<T>::cpu(const Args& args, In<T> a, Out<double> found) {
   found(0, 0) = largest;
 }
 
-template struct LargestElement<float>;
-template struct LargestElement<double>;
-template struct LargestElement<std::complex<float>>;
-template struct LargestElement<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(LargestElement)
 
 template <class T>
 void MirrorTile<T>::cpu(const Args& args, InOut<T> a) {
@@ -56,10 +49,7 @@ void MirrorTile<T>::cpu(const Args& args, InOut<T> a) {
   }
 }
 
-template struct MirrorTile<float>;
-template struct MirrorTile<double>;
-template struct MirrorTile<std::complex<float>>;
-template struct MirrorTile<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(MirrorTile)
 
 template <class T>
 void NotFinite<T>::cpu(const Args& args, In<T> a, InOut<int> status) {
@@ -75,10 +65,7 @@ void NotFinite<T>::cpu(const Args& args, In<T> a, InOut<int> status) {
   }
 }
 
-template struct NotFinite<float>;
-template struct NotFinite<double>;
-template struct NotFinite<std::complex<float>>;
-template struct NotFinite<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(NotFinite)
 
 template <class T>
 void ScalePowerOfTwo<T>::cpu(const Args& args, InOut<T> a) {
@@ -88,10 +75,7 @@ void ScalePowerOfTwo<T>::cpu(const Args& args, InOut<T> a) {
     for (index_t i = 0; i < a.rows; ++i) a(i, j) = a(i, j) * first * second;
 }
 
-template struct ScalePowerOfTwo<float>;
-template struct ScalePowerOfTwo<double>;
-template struct ScalePowerOfTwo<std::complex<float>>;
-template struct ScalePowerOfTwo<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(ScalePowerOfTwo)
 
 template <class T>
 void Transpose<T>::cpu(const Args&, In<T> a, Out<T> b) {
@@ -102,7 +86,6 @@ void Transpose<T>::cpu(const Args&, In<T> a, Out<T> b) {
         for (index_t j = j0; j < std::min(j0 + block, a.cols); ++j) b(j, i) = a(i, j);
 }
 
-template struct Transpose<float>;
-template struct Transpose<double>;
+TESELA_STRUCTS_FOR_REALS(Transpose)
 
 }  // namespace tesela::kernels

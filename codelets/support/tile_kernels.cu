@@ -32,14 +32,7 @@ void ScalePowerOfTwo<T>::cuda(CudaContext& context, const Args& args, InOut<T> a
                                     std::ldexp(real_t<T>(1), args.exponent - half)});
 }
 
-#define TESELA_INSTANTIATE(T)                                 \
-  template decltype(MirrorTile<T>::cuda) MirrorTile<T>::cuda; \
-  template decltype(ScalePowerOfTwo<T>::cuda) ScalePowerOfTwo<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(MirrorTile, ScalePowerOfTwo)
 
 template <class T>
 void Transpose<T>::cuda(CudaContext& context, const Args&, In<T> a, Out<T> b) {

@@ -106,17 +106,6 @@ void Ge2tbUpdate<T>::cpu(const Args& args, In<T> g, In<T> v, InOut<T> h, InOut<T
                 1, &a(next, args.first), a.ld);
 }
 
-#define TESELA_INSTANTIATE(T)         \
-  template struct Ge2tbColumns<T>;    \
-  template struct Ge2tbRows<T>;       \
-  template struct Ge2tbFactorRows<T>; \
-  template struct Ge2tbProduct<T>;    \
-  template struct Ge2tbJoin<T>;       \
-  template struct Ge2tbUpdate<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(Ge2tbColumns, Ge2tbRows, Ge2tbFactorRows, Ge2tbProduct, Ge2tbJoin, Ge2tbUpdate)
 
 }  // namespace tesela::kernels

@@ -111,17 +111,6 @@ void Ge2tbUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> g, In<T>
                 1, &a(next, args.first), a.ld);
 }
 
-#define TESELA_INSTANTIATE(T)                                           \
-  template decltype(Ge2tbColumns<T>::cuda) Ge2tbColumns<T>::cuda;       \
-  template decltype(Ge2tbRows<T>::cuda) Ge2tbRows<T>::cuda;             \
-  template decltype(Ge2tbFactorRows<T>::cuda) Ge2tbFactorRows<T>::cuda; \
-  template decltype(Ge2tbProduct<T>::cuda) Ge2tbProduct<T>::cuda;       \
-  template decltype(Ge2tbJoin<T>::cuda) Ge2tbJoin<T>::cuda;             \
-  template decltype(Ge2tbUpdate<T>::cuda) Ge2tbUpdate<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(Ge2tbColumns, Ge2tbRows, Ge2tbFactorRows, Ge2tbProduct, Ge2tbJoin, Ge2tbUpdate)
 
 }  // namespace tesela::kernels

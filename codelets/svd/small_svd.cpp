@@ -1,6 +1,5 @@
 #include <tesela/codelets/svd/small_svd.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -257,8 +256,7 @@ void SmallSvd<T>::cpu(const Args& args, In<T> a, Out<real_t<T>> values, Out<T> u
   best_solver<T>()(args, a, values, u, v, info);
 }
 
-template struct SmallSvd<float>;
-template struct SmallSvd<double>;
+TESELA_STRUCTS_FOR_REALS(SmallSvd)
 
 }  // namespace tesela::kernels
 #endif

@@ -246,7 +246,6 @@ void SmallSvd<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<real
   context.check(status, "the launch of small_svd");
 }
 
-template decltype(SmallSvd<float>::cuda) SmallSvd<float>::cuda;
-template decltype(SmallSvd<double>::cuda) SmallSvd<double>::cuda;
+TESELA_CUDA_FOR_REALS(SmallSvd)
 
 }  // namespace tesela::kernels

@@ -198,11 +198,9 @@ template <class T>
 void invert_part(const In<T>& c, double sigma, int part, const Out<T>& inverse, double* report) {
   Sweeper<T>(c.rows).run(c, sigma, part, inverse.data, inverse.ld, report);
 }
-template void invert_part(const In<float>&, double, int, const Out<float>&, double*);
-template void invert_part(const In<double>&, double, int, const Out<double>&, double*);
+TESELA_FUNCTIONS_FOR_REALS(invert_part)
 
-template void factor(const In<float>&, double, int, const CauchyFactors<float>&, double*);
-template void factor(const In<double>&, double, int, const CauchyFactors<double>&, double*);
+TESELA_FUNCTIONS_FOR_REALS(factor)
 
 }  // namespace cauchy
 
@@ -221,11 +219,6 @@ void CauchyCountPart<T>::cpu(const Args& args, In<T> c, In<double> sigma, Out<do
   cauchy::Sweeper<T>(c.rows).run(c, sigma(0, 0), args.part, nullptr, 0, report.data);
 }
 
-template struct CauchyInvert<float>;
-template struct CauchyInvert<double>;
-template struct CauchyCount<float>;
-template struct CauchyCount<double>;
-template struct CauchyCountPart<float>;
-template struct CauchyCountPart<double>;
+TESELA_STRUCTS_FOR_REALS(CauchyInvert, CauchyCount, CauchyCountPart)
 
 }  // namespace tesela::kernels

@@ -284,24 +284,18 @@ int launch(cudaStream_t stream, const DeviceSweep<T>& in, const SweepShape& shap
   const cudaError_t status = cudaGetLastError();
   if (status != cudaSuccess) return status;
   switch (shape.table) {
-    case Table::mirrored:
-      return launch<T, R, Table::mirrored>(stream, in, shape);
-    case Table::folded:
-      return launch<T, R, Table::folded>(stream, in, shape);
-    default:
-      return launch<T, R, Table::global>(stream, in, shape);
+    case Table::mirrored: return launch<T, R, Table::mirrored>(stream, in, shape);
+    case Table::folded: return launch<T, R, Table::folded>(stream, in, shape);
+    default: return launch<T, R, Table::global>(stream, in, shape);
   }
 }
 
 template <class T>
 int launch(cudaStream_t stream, const DeviceSweep<T>& in, const SweepShape& shape) {
   switch (shape.rows) {
-    case 4:
-      return launch<T, 4>(stream, in, shape);
-    case 8:
-      return launch<T, 8>(stream, in, shape);
-    default:
-      return launch<T, 16>(stream, in, shape);
+    case 4: return launch<T, 4>(stream, in, shape);
+    case 8: return launch<T, 8>(stream, in, shape);
+    default: return launch<T, 16>(stream, in, shape);
   }
 }
 
@@ -385,9 +379,6 @@ void CauchyCount<T>::cuda(CudaContext& context, const Args&, In<T> c, In<double>
                 "cauchy count");
 }
 
-template decltype(CauchyInvert<float>::cuda) CauchyInvert<float>::cuda;
-template decltype(CauchyInvert<double>::cuda) CauchyInvert<double>::cuda;
-template decltype(CauchyCount<float>::cuda) CauchyCount<float>::cuda;
-template decltype(CauchyCount<double>::cuda) CauchyCount<double>::cuda;
+TESELA_CUDA_FOR_REALS(CauchyInvert, CauchyCount)
 
 }  // namespace tesela::kernels

@@ -68,10 +68,8 @@ void residual(const In<T>& c, const In<T>& tables, double sigma, const T* x, con
   for (index_t a = 0; a < c.rows; ++a) r[a] = x[a] - (r[a] - static_cast<T>(sigma) * y[a]);
 }
 
-template void multiply(index_t, const float*, index_t, const float*, index_t, const float*, float*, float*);
-template void multiply(index_t, const double*, index_t, const double*, index_t, const double*, double*, double*);
-template void residual(const In<float>&, const In<float>&, double, const float*, const float*, float*, float*);
-template void residual(const In<double>&, const In<double>&, double, const double*, const double*, double*, double*);
+TESELA_FUNCTIONS_FOR_REALS(multiply)
+TESELA_FUNCTIONS_FOR_REALS(residual)
 
 }  // namespace cauchy
 
@@ -138,13 +136,6 @@ void CauchyInvertPart<T>::cpu(const Args& args, In<T> c, In<T> tables, In<double
   quality(0, 0) = static_cast<double>(blas::nrm2(rows, r));
 }
 
-template struct ToeplitzToCauchy<float>;
-template struct ToeplitzToCauchy<double>;
-template struct CauchyTables<float>;
-template struct CauchyTables<double>;
-template struct CauchyInverseError<float>;
-template struct CauchyInverseError<double>;
-template struct CauchyInvertPart<float>;
-template struct CauchyInvertPart<double>;
+TESELA_STRUCTS_FOR_REALS(ToeplitzToCauchy, CauchyTables, CauchyInverseError, CauchyInvertPart)
 
 }  // namespace tesela::kernels

@@ -22,8 +22,7 @@ void CauchyInverseSolve<T>::cpu(const Args& args, In<T> spectrum, In<T> tables, 
                                  work.data);
 }
 
-template struct CauchyInverseSolve<float>;
-template struct CauchyInverseSolve<double>;
+TESELA_STRUCTS_FOR_REALS(CauchyInverseSolve)
 
 template <class T>
 void CauchyFactor<T>::cpu(const Args& args, In<T> c, Out<T> factors, Out<double> report, Scratch<T>) {
@@ -44,9 +43,6 @@ void CauchyFactoredSolve<T>::cpu(const Args& args, In<T> spectrum, In<T> factors
                                   });
 }
 
-template struct CauchyFactor<float>;
-template struct CauchyFactor<double>;
-template struct CauchyFactoredSolve<float>;
-template struct CauchyFactoredSolve<double>;
+TESELA_STRUCTS_FOR_REALS(CauchyFactor, CauchyFactoredSolve)
 
 }  // namespace tesela::kernels

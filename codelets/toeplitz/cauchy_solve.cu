@@ -164,10 +164,7 @@ void CauchyFactoredSolve<T>::cuda(CudaContext& context, const Args& args, In<T> 
       });
 }
 
-template decltype(CauchyFactor<float>::cuda) CauchyFactor<float>::cuda;
-template decltype(CauchyFactor<double>::cuda) CauchyFactor<double>::cuda;
-template decltype(CauchyFactoredSolve<float>::cuda) CauchyFactoredSolve<float>::cuda;
-template decltype(CauchyFactoredSolve<double>::cuda) CauchyFactoredSolve<double>::cuda;
+TESELA_CUDA_FOR_REALS(CauchyFactor, CauchyFactoredSolve)
 
 template <class T>
 void CauchyInverseSolve<T>::cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> tables, In<T> inverse,
@@ -177,7 +174,6 @@ void CauchyInverseSolve<T>::cuda(CudaContext& context, const Args& args, In<T> s
                                  work.data);
 }
 
-template decltype(CauchyInverseSolve<float>::cuda) CauchyInverseSolve<float>::cuda;
-template decltype(CauchyInverseSolve<double>::cuda) CauchyInverseSolve<double>::cuda;
+TESELA_CUDA_FOR_REALS(CauchyInverseSolve)
 
 }  // namespace tesela::kernels

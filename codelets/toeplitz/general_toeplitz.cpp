@@ -1,6 +1,5 @@
 #include <tesela/codelets/toeplitz/general_toeplitz.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
-#include <tesela/codelets/toeplitz/toeplitz.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -127,6 +126,5 @@ void GeneralToeplitz<S>::multiply(double alpha, const S* x, double beta, S* y) {
   template class GeneralToeplitz<S>;
 TESELA_GENERAL_TOEPLITZ(double)
 TESELA_GENERAL_TOEPLITZ(std::complex<double>)
-#undef TESELA_GENERAL_TOEPLITZ
 
 }  // namespace tesela::kernels

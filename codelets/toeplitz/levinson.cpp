@@ -214,12 +214,7 @@ bool levinson_solve(index_t n, const T* t, double sigma, T* x, T* work) {
 
 template bool levinson_solve(index_t, const float*, double, float*, float*);
 template bool levinson_solve(index_t, const double*, double, double*, double*);
-template struct LevinsonCount<float>;
-template struct LevinsonCount<double>;
-template struct Levinson<float>;
-template struct Levinson<double>;
-template struct Durbin<float>;
-template struct Durbin<double>;
+TESELA_STRUCTS_FOR_REALS(LevinsonCount, Levinson, Durbin)
 template struct HermitianFactor<std::complex<double>>;
 
 }  // namespace tesela::kernels

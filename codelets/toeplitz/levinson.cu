@@ -160,11 +160,6 @@ template void levinson_solve(CudaContext&, index_t, const float*, index_t, const
                              float*);
 template void levinson_solve(CudaContext&, index_t, const double*, index_t, const double*, double*, index_t, double*,
                              double*);
-template decltype(LevinsonCount<float>::cuda) LevinsonCount<float>::cuda;
-template decltype(LevinsonCount<double>::cuda) LevinsonCount<double>::cuda;
-template decltype(Levinson<float>::cuda) Levinson<float>::cuda;
-template decltype(Levinson<double>::cuda) Levinson<double>::cuda;
-template decltype(Durbin<float>::cuda) Durbin<float>::cuda;
-template decltype(Durbin<double>::cuda) Durbin<double>::cuda;
+TESELA_CUDA_FOR_REALS(LevinsonCount, Levinson, Durbin)
 
 }  // namespace tesela::kernels

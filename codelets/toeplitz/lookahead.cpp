@@ -165,9 +165,6 @@ template struct HermitianGenerator<std::complex<double>>;
 template void finish_generator(index_t, const Out<std::complex<double>>&, const double*, const Out<double>&);
 template class LookaheadInverse<double>;
 template class LookaheadInverse<std::complex<double>>;
-template struct LookaheadSolve<float>;
-template struct LookaheadSolve<double>;
-template struct LookaheadSolve<std::complex<float>>;
-template struct LookaheadSolve<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(LookaheadSolve)
 
 }  // namespace tesela::kernels

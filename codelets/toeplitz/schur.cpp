@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace tesela::kernels {
 namespace {
@@ -141,6 +140,5 @@ void SchurInverse<T>::cpu(const Args&, In<T> transfer, In<T> rho, Out<T> inverse
 TESELA_SCHUR(float)
 TESELA_SCHUR(double)
 TESELA_SCHUR(std::complex<double>)
-#undef TESELA_SCHUR
 
 }  // namespace tesela::kernels

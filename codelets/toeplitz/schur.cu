@@ -300,15 +300,6 @@ void SchurInverse<T>::cuda(CudaContext& context, const Args&, In<T> transfer, In
   clear_unless_finite_kernel<<<1, 512, 0, context.stream()>>>(n, inverse.data, report.data);
 }
 
-#define TESELA_SCHUR(T)                                               \
-  template decltype(SchurGenerator<T>::cuda) SchurGenerator<T>::cuda; \
-  template decltype(SchurTriangle<T>::cuda) SchurTriangle<T>::cuda;   \
-  template decltype(SchurApply<T>::cuda) SchurApply<T>::cuda;         \
-  template decltype(SchurTransfer<T>::cuda) SchurTransfer<T>::cuda;   \
-  template decltype(SchurJoin<T>::cuda) SchurJoin<T>::cuda;           \
-  template decltype(SchurInverse<T>::cuda) SchurInverse<T>::cuda;
-TESELA_SCHUR(float)
-TESELA_SCHUR(double)
-#undef TESELA_SCHUR
+TESELA_CUDA_FOR_REALS(SchurGenerator, SchurTriangle, SchurApply, SchurTransfer, SchurJoin, SchurInverse)
 
 }  // namespace tesela::kernels

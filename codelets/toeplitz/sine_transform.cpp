@@ -35,11 +35,6 @@ void OrthogonalizeAgainst<T>::cpu(const Args& args, In<T> y, InOut<T> x, Scratch
   }
 }
 
-template struct SineTransform<float>;
-template struct SineTransform<double>;
-template struct FromSineBasis<float>;
-template struct FromSineBasis<double>;
-template struct OrthogonalizeAgainst<float>;
-template struct OrthogonalizeAgainst<double>;
+TESELA_STRUCTS_FOR_REALS(SineTransform, FromSineBasis, OrthogonalizeAgainst)
 
 }  // namespace tesela::kernels

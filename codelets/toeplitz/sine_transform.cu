@@ -51,11 +51,6 @@ void OrthogonalizeAgainst<T>::cuda(CudaContext& context, const Args& args, In<T>
   context.check(cudaGetLastError(), "orthogonalize_against");
 }
 
-template decltype(SineTransform<float>::cuda) SineTransform<float>::cuda;
-template decltype(SineTransform<double>::cuda) SineTransform<double>::cuda;
-template decltype(FromSineBasis<float>::cuda) FromSineBasis<float>::cuda;
-template decltype(FromSineBasis<double>::cuda) FromSineBasis<double>::cuda;
-template decltype(OrthogonalizeAgainst<float>::cuda) OrthogonalizeAgainst<float>::cuda;
-template decltype(OrthogonalizeAgainst<double>::cuda) OrthogonalizeAgainst<double>::cuda;
+TESELA_CUDA_FOR_REALS(SineTransform, FromSineBasis, OrthogonalizeAgainst)
 
 }  // namespace tesela::kernels

@@ -103,17 +103,11 @@ void ToeplitzMultiply<T>::cpu(const Args& args, In<T> spectrum, In<T> x, InOut<T
                      y.data, y.ld, x.rows, x.cols, work.data);
 }
 
+TESELA_FUNCTIONS_FOR_REALS(toeplitz_one_norm, toeplitz_norm_bound)
 template SymbolRange toeplitz_symbol_range(index_t, const float*, double);
 template SymbolRange toeplitz_symbol_range(index_t, const double*, double);
 template SymbolRange toeplitz_symbol_range(index_t, const std::complex<float>*, double);
 template SymbolRange toeplitz_symbol_range(index_t, const std::complex<double>*, double);
-template double toeplitz_one_norm(index_t, const float*);
-template double toeplitz_one_norm(index_t, const double*);
-template double toeplitz_norm_bound(index_t, const float*, double);
-template double toeplitz_norm_bound(index_t, const double*, double);
-template struct ToeplitzSpectrum<float>;
-template struct ToeplitzSpectrum<double>;
-template struct ToeplitzMultiply<float>;
-template struct ToeplitzMultiply<double>;
+TESELA_STRUCTS_FOR_REALS(ToeplitzSpectrum, ToeplitzMultiply)
 
 }  // namespace tesela::kernels

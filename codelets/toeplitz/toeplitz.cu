@@ -18,9 +18,6 @@ void ToeplitzMultiply<T>::cuda(CudaContext& context, const Args& args, In<T> spe
                      y.data, y.ld, x.rows, x.cols, work.data);
 }
 
-template decltype(ToeplitzSpectrum<float>::cuda) ToeplitzSpectrum<float>::cuda;
-template decltype(ToeplitzSpectrum<double>::cuda) ToeplitzSpectrum<double>::cuda;
-template decltype(ToeplitzMultiply<float>::cuda) ToeplitzMultiply<float>::cuda;
-template decltype(ToeplitzMultiply<double>::cuda) ToeplitzMultiply<double>::cuda;
+TESELA_CUDA_FOR_REALS(ToeplitzSpectrum, ToeplitzMultiply)
 
 }  // namespace tesela::kernels

@@ -189,13 +189,7 @@ void ToeplitzHalfValues<T>::cpu(const Args& args, In<T> t, Out<T> half, Out<doub
   }
 }
 
-template void toeplitz_half(index_t, const float*, int, float*, index_t);
-template void toeplitz_half(index_t, const double*, int, double*, index_t);
-template void toeplitz_expand(index_t, int, const float*, float*);
-template void toeplitz_expand(index_t, int, const double*, double*);
-template struct ToeplitzHalfPairs<float>;
-template struct ToeplitzHalfPairs<double>;
-template struct ToeplitzHalfValues<float>;
-template struct ToeplitzHalfValues<double>;
+TESELA_FUNCTIONS_FOR_REALS(toeplitz_half, toeplitz_expand)
+TESELA_STRUCTS_FOR_REALS(ToeplitzHalfPairs, ToeplitzHalfValues)
 
 }  // namespace tesela::kernels

@@ -119,10 +119,6 @@ double toeplitz_residual(index_t n, const T* t, double sigma, index_t k, const T
   template void toeplitz_product(index_t, const T*, const T*, double, index_t, const T*, T*); \
   template double toeplitz_residual(index_t, const T*, double, index_t, const T*, const T*);  \
   template double toeplitz_residual(index_t, const T*, const T*, double, index_t, const T*, const T*);
-TESELA_TOEPLITZ_ERROR(float)
-TESELA_TOEPLITZ_ERROR(double)
-TESELA_TOEPLITZ_ERROR(std::complex<float>)
-TESELA_TOEPLITZ_ERROR(std::complex<double>)
-#undef TESELA_TOEPLITZ_ERROR
+TESELA_FOR_NUMBERS(TESELA_TOEPLITZ_ERROR)
 
 }  // namespace tesela::kernels

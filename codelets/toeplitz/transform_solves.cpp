@@ -19,10 +19,7 @@ void GohbergSemenculSolve<T>::cpu(const Args& args, In<T> spectrum, In<T> x, In<
                                    work.data);
 }
 
-template struct GohbergSemenculGenerator<float>;
-template struct GohbergSemenculGenerator<double>;
-template struct GohbergSemenculSolve<float>;
-template struct GohbergSemenculSolve<double>;
+TESELA_STRUCTS_FOR_REALS(GohbergSemenculGenerator, GohbergSemenculSolve)
 
 template <class T>
 void ToeplitzChan<T>::cpu(const Args&, In<T> t, Out<T> eigenvalues, Out<double> broken, Scratch<T> work) {
@@ -38,9 +35,6 @@ void ToeplitzGradientsSolve<T>::cpu(const Args& args, In<T> spectrum, In<T> eige
                             numbers.data);
 }
 
-template struct ToeplitzChan<float>;
-template struct ToeplitzChan<double>;
-template struct ToeplitzGradientsSolve<float>;
-template struct ToeplitzGradientsSolve<double>;
+TESELA_STRUCTS_FOR_REALS(ToeplitzChan, ToeplitzGradientsSolve)
 
 }  // namespace tesela::kernels

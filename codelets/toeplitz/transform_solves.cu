@@ -20,10 +20,7 @@ void GohbergSemenculSolve<T>::cuda(CudaContext& context, const Args& args, In<T>
                                    work.data);
 }
 
-template decltype(GohbergSemenculGenerator<float>::cuda) GohbergSemenculGenerator<float>::cuda;
-template decltype(GohbergSemenculGenerator<double>::cuda) GohbergSemenculGenerator<double>::cuda;
-template decltype(GohbergSemenculSolve<float>::cuda) GohbergSemenculSolve<float>::cuda;
-template decltype(GohbergSemenculSolve<double>::cuda) GohbergSemenculSolve<double>::cuda;
+TESELA_CUDA_FOR_REALS(GohbergSemenculGenerator, GohbergSemenculSolve)
 
 template <class T>
 void ToeplitzChan<T>::cuda(CudaContext& context, const Args&, In<T> t, Out<T> eigenvalues, Out<double> broken,
@@ -41,9 +38,6 @@ void ToeplitzGradientsSolve<T>::cuda(CudaContext& context, const Args& args, In<
                             numbers.data);
 }
 
-template decltype(ToeplitzChan<float>::cuda) ToeplitzChan<float>::cuda;
-template decltype(ToeplitzChan<double>::cuda) ToeplitzChan<double>::cuda;
-template decltype(ToeplitzGradientsSolve<float>::cuda) ToeplitzGradientsSolve<float>::cuda;
-template decltype(ToeplitzGradientsSolve<double>::cuda) ToeplitzGradientsSolve<double>::cuda;
+TESELA_CUDA_FOR_REALS(ToeplitzChan, ToeplitzGradientsSolve)
 
 }  // namespace tesela::kernels

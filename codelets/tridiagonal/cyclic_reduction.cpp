@@ -69,14 +69,6 @@ void CrSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T
   *info.data = first_bad < b.rows ? row_status((first_bad + 1) * args.stride) : 0;
 }
 
-#define TESELA_INSTANTIATE(T)  \
-  template struct CrReduce<T>; \
-  template struct CrJoin<T>;   \
-  template struct CrSubstitute<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(CrReduce, CrJoin, CrSubstitute)
 
 }  // namespace tesela::kernels

@@ -166,11 +166,6 @@ void CrSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<
   write_status<<<1, 1, 0, stream>>>(failure.data, args.stride, info.data);
 }
 
-template decltype(CrReduce<float>::cuda) CrReduce<float>::cuda;
-template decltype(CrReduce<double>::cuda) CrReduce<double>::cuda;
-template decltype(CrJoin<float>::cuda) CrJoin<float>::cuda;
-template decltype(CrJoin<double>::cuda) CrJoin<double>::cuda;
-template decltype(CrSubstitute<float>::cuda) CrSubstitute<float>::cuda;
-template decltype(CrSubstitute<double>::cuda) CrSubstitute<double>::cuda;
+TESELA_CUDA_FOR_REALS(CrReduce, CrJoin, CrSubstitute)
 
 }  // namespace tesela::kernels

@@ -3,7 +3,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace tesela::kernels {
 
@@ -42,13 +41,6 @@ void Gtsv<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<
   }
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template struct Thomas<T>;  \
-  template struct Gtsv<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(Thomas, Gtsv)
 
 }  // namespace tesela::kernels

@@ -18,13 +18,6 @@ void ExtractRows<T>::cpu(const Args& args, In<T> a, Out<T> tile) {
   for (index_t j = 0; j < tile.cols; ++j) std::copy_n(&a(args.first, j), tile.rows, &tile(0, j));
 }
 
-#define TESELA_INSTANTIATE(T)    \
-  template struct GatherRows<T>; \
-  template struct ExtractRows<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(GatherRows, ExtractRows)
 
 }  // namespace tesela::kernels

@@ -22,14 +22,7 @@ void ExtractRows<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T
   context.check(lacpy<T>(context.stream(), Part::all, 0, rows, tile), name);
 }
 
-#define TESELA_INSTANTIATE(T)                                 \
-  template decltype(GatherRows<T>::cuda) GatherRows<T>::cuda; \
-  template decltype(ExtractRows<T>::cuda) ExtractRows<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(GatherRows, ExtractRows)
 
 }  // namespace tesela::kernels
 

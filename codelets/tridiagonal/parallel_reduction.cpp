@@ -1,6 +1,5 @@
 #include <tesela/codelets/tridiagonal/internal/parallel_reduction_body.hpp>
 #include <tesela/codelets/tridiagonal/parallel_reduction.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -26,7 +25,6 @@ void ReduceSystems<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<
   *info.data = parallel::failure_status(failure, b.rows);
 }
 
-#define TESELA_INSTANTIATE(T) template struct ReduceSystems<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_NUMBERS(ReduceSystems)
 
 }  // namespace tesela::kernels

@@ -46,7 +46,6 @@ void ReduceSystems<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In
   write_status<<<1, 1, 0, context.stream()>>>(failure.data, std::max<index_t>(n, 1), info.data);
 }
 
-template decltype(ReduceSystems<float>::cuda) ReduceSystems<float>::cuda;
-template decltype(ReduceSystems<double>::cuda) ReduceSystems<double>::cuda;
+TESELA_CUDA_FOR_REALS(ReduceSystems)
 
 }  // namespace tesela::kernels

@@ -1,7 +1,5 @@
-#include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
-#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -215,18 +213,8 @@ void TridiagonalSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du
   substitute(args, rows, systems, kept, values, args.tile, info);
 }
 
-template struct TridiagonalSolve<float>;
-template struct TridiagonalSolve<double>;
-template struct TridiagonalReduce<float>;
-template struct TridiagonalReduce<double>;
-template struct TridiagonalReduceAndSolve<float>;
-template struct TridiagonalReduceAndSolve<double>;
-template struct TridiagonalJoin<float>;
-template struct TridiagonalJoin<double>;
-template struct TridiagonalJoin<std::complex<float>>;
-template struct TridiagonalJoin<std::complex<double>>;
-template struct TridiagonalSubstitute<float>;
-template struct TridiagonalSubstitute<double>;
+TESELA_STRUCTS_FOR_REALS(TridiagonalSolve, TridiagonalReduce, TridiagonalReduceAndSolve, TridiagonalSubstitute)
+TESELA_STRUCTS_FOR_NUMBERS(TridiagonalJoin)
 
 }  // namespace tesela::kernels
 #endif

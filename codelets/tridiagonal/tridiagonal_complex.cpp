@@ -2,7 +2,6 @@
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
 #include <algorithm>
-#include <complex>
 #include <vector>
 
 // The variants of cores for complex numbers, one system and one row after another.
@@ -114,8 +113,6 @@ void substitute_systems(const typename TridiagonalSubstitute<T>::Args& args, In<
                                      InOut<Segment<T>> work, In<T> values, InOut<int> info) {                   \
     substitute_systems<T>(args, dl, d, du, b, work, values, info);                                              \
   }
-TESELA_SPECIALIZE(std::complex<float>)
-TESELA_SPECIALIZE(std::complex<double>)
-#undef TESELA_SPECIALIZE
+TESELA_FOR_COMPLEX(TESELA_SPECIALIZE)
 
 }  // namespace tesela::kernels

@@ -86,16 +86,7 @@ void TridiagonalSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T
   context.check(substitute(context.stream(), rows, work.data, work.ld, ends, info.data), "tridiagonal substitute");
 }
 
-#define TESELA_INSTANTIATE(T)                                               \
-  template decltype(TridiagonalSolve<T>::cuda) TridiagonalSolve<T>::cuda;   \
-  template decltype(TridiagonalReduce<T>::cuda) TridiagonalReduce<T>::cuda; \
-  template decltype(TridiagonalJoin<T>::cuda) TridiagonalJoin<T>::cuda;     \
-  template decltype(TridiagonalSubstitute<T>::cuda) TridiagonalSubstitute<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(TridiagonalSolve, TridiagonalReduce, TridiagonalJoin, TridiagonalSubstitute)
 
 }  // namespace tesela::kernels
 

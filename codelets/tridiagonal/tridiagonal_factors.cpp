@@ -1,7 +1,6 @@
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_factors_body.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_rows.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_factors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 
@@ -153,10 +152,7 @@ void TridiagonalFactoredSolve<T>::cpu(const Args& args, In<T> factors, In<int> k
   if (strange > 0 && *info.data == 0) *info.data = row_status(strange);
 }
 
-#define TESELA_INSTANTIATE(T)           \
-  template struct TridiagonalFactor<T>; \
-  template struct TridiagonalFactoredSolve<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_NUMBERS(TridiagonalFactor, TridiagonalFactoredSolve)
 
 }  // namespace tesela::kernels
 #endif

@@ -133,9 +133,6 @@ void TridiagonalFactoredSolve<T>::cuda(CudaContext& context, const Args& args, I
     solve_in_rows<<<blocks, row_threads, 0, context.stream()>>>(whole, kept.data, b.data, b.ld, systems, info.data);
 }
 
-template decltype(TridiagonalFactor<float>::cuda) TridiagonalFactor<float>::cuda;
-template decltype(TridiagonalFactor<double>::cuda) TridiagonalFactor<double>::cuda;
-template decltype(TridiagonalFactoredSolve<float>::cuda) TridiagonalFactoredSolve<float>::cuda;
-template decltype(TridiagonalFactoredSolve<double>::cuda) TridiagonalFactoredSolve<double>::cuda;
+TESELA_CUDA_FOR_REALS(TridiagonalFactor, TridiagonalFactoredSolve)
 
 }  // namespace tesela::kernels

@@ -23,13 +23,6 @@ void TridiagonalProduct<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, I
   for_each_element(x.shape(), internal::ProductElement<T>{args, dl, d, du, before, x, after, b});
 }
 
-template struct TridiagonalFill<float>;
-template struct TridiagonalFill<double>;
-template struct TridiagonalFill<std::complex<float>>;
-template struct TridiagonalFill<std::complex<double>>;
-template struct TridiagonalProduct<float>;
-template struct TridiagonalProduct<double>;
-template struct TridiagonalProduct<std::complex<float>>;
-template struct TridiagonalProduct<std::complex<double>>;
+TESELA_STRUCTS_FOR_NUMBERS(TridiagonalFill, TridiagonalProduct)
 
 }  // namespace tesela::kernels

@@ -36,13 +36,6 @@ void TridiagonalProduct<T>::cuda(CudaContext& context, const Args& args, In<T> d
   launch(context, x.shape(), on_device(internal::ProductElement<T>{args, dl, d, du, before, x, after, b}));
 }
 
-#define TESELA_INSTANTIATE(T)                                           \
-  template decltype(TridiagonalFill<T>::cuda) TridiagonalFill<T>::cuda; \
-  template decltype(TridiagonalProduct<T>::cuda) TridiagonalProduct<T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_CUDA_FOR_NUMBERS(TridiagonalFill, TridiagonalProduct)
 
 }  // namespace tesela::kernels

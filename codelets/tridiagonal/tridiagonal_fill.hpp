@@ -68,12 +68,9 @@ struct TridiagonalGenerator {
     const auto random = [&](std::uint64_t stream) { return number(stream, i, system); };
     const T dl = random(0), du = random(2);
     switch (kind) {
-      case TridiagonalKind::uniform:
-        return {dl, random(1), du};
-      case TridiagonalKind::dominant:
-        return {dl, with_sign_of(random(1), size(dl) + size(du) + Real(1)), du};
-      case TridiagonalKind::toeplitz:
-        return {T(-1), T(Real(2.5)), T(-1)};
+      case TridiagonalKind::uniform: return {dl, random(1), du};
+      case TridiagonalKind::dominant: return {dl, with_sign_of(random(1), size(dl) + size(du) + Real(1)), du};
+      case TridiagonalKind::toeplitz: return {T(-1), T(Real(2.5)), T(-1)};
       case TridiagonalKind::zero_diagonal: {
         const auto column = [&](index_t j) { return Real(0.5) + size(T(real(number(3, j, system)))) / Real(2); };
         const Real left = i > 0 ? column(i - 1) : Real(2) * column(n - 1);

@@ -64,25 +64,18 @@ void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<SystemResidual<
                                     system_view<T>(args.systems, x)});
 }
 
-#define TESELA_INSTANTIATE(T)                 \
-  template struct TridiagonalConvert<T, T>;   \
-  template struct TridiagonalResidual<T>;     \
-  template struct TridiagonalSelectBetter<T>; \
-  template struct TridiagonalDemote<T, T>;    \
+TESELA_STRUCTS_FOR_NUMBERS(TridiagonalResidual, TridiagonalSelectBetter)
+#define TESELA_INSTANTIATE(T)               \
+  template struct TridiagonalConvert<T, T>; \
+  template struct TridiagonalDemote<T, T>;  \
   template struct TridiagonalCorrect<T, T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #define TESELA_INSTANTIATE_MIXED(T, L)      \
   template struct TridiagonalConvert<T, L>; \
   template struct TridiagonalDemote<T, L>;  \
   template struct TridiagonalCorrect<T, L>;
 TESELA_INSTANTIATE_MIXED(double, float)
 TESELA_INSTANTIATE_MIXED(std::complex<double>, std::complex<float>)
-#undef TESELA_INSTANTIATE_MIXED
-template struct TridiagonalEvaluate<float>;
-template struct TridiagonalEvaluate<double>;
+TESELA_STRUCTS_FOR_REALS(TridiagonalEvaluate)
 
 }  // namespace tesela::kernels

@@ -175,25 +175,18 @@ void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L
                                         system_view<T>(args.systems, x)}));
 }
 
-#define TESELA_INSTANTIATE(T)                                                           \
-  template decltype(TridiagonalConvert<T, T>::cuda) TridiagonalConvert<T, T>::cuda;     \
-  template decltype(TridiagonalResidual<T>::cuda) TridiagonalResidual<T>::cuda;         \
-  template decltype(TridiagonalSelectBetter<T>::cuda) TridiagonalSelectBetter<T>::cuda; \
-  template decltype(TridiagonalDemote<T, T>::cuda) TridiagonalDemote<T, T>::cuda;       \
+TESELA_CUDA_FOR_NUMBERS(TridiagonalResidual, TridiagonalSelectBetter)
+#define TESELA_INSTANTIATE(T)                                                       \
+  template decltype(TridiagonalConvert<T, T>::cuda) TridiagonalConvert<T, T>::cuda; \
+  template decltype(TridiagonalDemote<T, T>::cuda) TridiagonalDemote<T, T>::cuda;   \
   template decltype(TridiagonalCorrect<T, T>::cuda) TridiagonalCorrect<T, T>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 #define TESELA_INSTANTIATE_MIXED(T, L)                                              \
   template decltype(TridiagonalConvert<T, L>::cuda) TridiagonalConvert<T, L>::cuda; \
   template decltype(TridiagonalDemote<T, L>::cuda) TridiagonalDemote<T, L>::cuda;   \
   template decltype(TridiagonalCorrect<T, L>::cuda) TridiagonalCorrect<T, L>::cuda;
 TESELA_INSTANTIATE_MIXED(double, float)
 TESELA_INSTANTIATE_MIXED(std::complex<double>, std::complex<float>)
-#undef TESELA_INSTANTIATE_MIXED
-template decltype(TridiagonalEvaluate<float>::cuda) TridiagonalEvaluate<float>::cuda;
-template decltype(TridiagonalEvaluate<double>::cuda) TridiagonalEvaluate<double>::cuda;
+TESELA_CUDA_FOR_REALS(TridiagonalEvaluate)
 
 }  // namespace tesela::kernels

@@ -110,16 +110,7 @@ void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> ex
   });
 }
 
-#define TESELA_INSTANTIATE(T)              \
-  template struct TridiagonalExponents<T>; \
-  template struct TridiagonalScale<T>;     \
-  template struct TridiagonalClearSize<T>; \
-  template struct TridiagonalSize<T>;      \
-  template struct TridiagonalScaleVector<T>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_STRUCTS_FOR_NUMBERS(TridiagonalExponents, TridiagonalScale, TridiagonalClearSize, TridiagonalSize,
+                           TridiagonalScaleVector)
 
 }  // namespace tesela::kernels

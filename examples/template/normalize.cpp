@@ -1,6 +1,5 @@
 #include "normalize.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace normalize {

@@ -1,26 +1,34 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
 extern "C" {
-#define TESELA_LAPACK(t, T)                                                                                            \
+#define TESELA_LAPACK(t, T, q)                                                                                         \
   void t##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
-  void t##orgqr_(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);                  \
-  void t##ormqr_(const char*, const char*, const int*, const int*, const int*, const T*, const int*, const T*, T*,     \
-                 const int*, T*, const int*, int*, std::size_t, std::size_t);                                          \
-  void t##gesvd_(const char*, const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, \
-                 T*, const int*, int*, std::size_t, std::size_t);                                                      \
+  void t##q##gqr_(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);                 \
+  void t##q##mqr_(const char*, const char*, const int*, const int*, const int*, const T*, const int*, const T*, T*,    \
+                  const int*, T*, const int*, int*, std::size_t, std::size_t);                                         \
   void t##gels_(const char*, const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const int*, int*, \
                 std::size_t);                                                                                          \
-  void t##gelsd_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const T*, int*, T*,           \
-                 const int*, int*, int*);                                                                              \
   void t##posv_(const char*, const int*, const int*, T*, const int*, T*, const int*, int*, std::size_t);               \
   void t##gesv_(const int*, const int*, T*, const int*, int*, T*, const int*, int*);                                   \
   void t##gtsv_(const int*, const int*, T*, T*, T*, T*, const int*, int*);                                             \
+  void t##tzrzf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
+  void t##q##mrz_(const char*, const char*, const int*, const int*, const int*, const int*, const T*, const int*,      \
+                  const T*, T*, const int*, T*, const int*, int*, std::size_t, std::size_t);
+TESELA_LAPACK(s, float, or)
+TESELA_LAPACK(d, double, or)
+TESELA_LAPACK(c, std::complex<float>, un)
+TESELA_LAPACK(z, std::complex<double>, un)
+#undef TESELA_LAPACK
+#define TESELA_LAPACK(t, T)                                                                                            \
+  void t##gesvd_(const char*, const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, \
+                 T*, const int*, int*, std::size_t, std::size_t);                                                      \
+  void t##gelsd_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const T*, int*, T*,           \
+                 const int*, int*, int*);                                                                              \
   void t##syevd_(const char*, const char*, const int*, T*, const int*, T*, T*, const int*, int*, const int*, int*,     \
                  std::size_t, std::size_t);                                                                            \
   void t##sytrd_(const char*, const int*, T*, const int*, T*, T*, T*, T*, const int*, int*, std::size_t);              \
@@ -30,20 +38,11 @@ extern "C" {
                  std::size_t);                                                                                         \
   void t##trcon_(const char*, const char*, const char*, const int*, const T*, const int*, T*, T*, int*, int*,          \
                  std::size_t, std::size_t, std::size_t);                                                               \
-  void t##geqp3_(const int*, const int*, T*, const int*, int*, T*, T*, const int*, int*);                              \
-  void t##tzrzf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
-  void t##ormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const T*, const int*,       \
-                 const T*, T*, const int*, T*, const int*, int*, std::size_t, std::size_t);
+  void t##geqp3_(const int*, const int*, T*, const int*, int*, T*, T*, const int*, int*);
 TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 #undef TESELA_LAPACK
 #define TESELA_LAPACK(t, T, R)                                                                                         \
-  void t##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
-  void t##ungqr_(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);                  \
-  void t##unmqr_(const char*, const char*, const int*, const int*, const int*, const T*, const int*, const T*, T*,     \
-                 const int*, T*, const int*, int*, std::size_t, std::size_t);                                          \
-  void t##gels_(const char*, const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const int*, int*, \
-                std::size_t);                                                                                          \
   void t##trcon_(const char*, const char*, const char*, const int*, const T*, const int*, R*, T*, R*, int*,            \
                  std::size_t, std::size_t, std::size_t);                                                               \
   void t##gesvd_(const char*, const char*, const int*, const int*, T*, const int*, R*, T*, const int*, T*, const int*, \
@@ -51,18 +50,11 @@ TESELA_LAPACK(d, double)
   void t##gelsd_(const int*, const int*, const int*, T*, const int*, T*, const int*, R*, const R*, int*, T*,           \
                  const int*, R*, int*, int*);                                                                          \
   void t##geqp3_(const int*, const int*, T*, const int*, int*, T*, T*, const int*, R*, int*);                          \
-  void t##tzrzf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
-  void t##posv_(const char*, const int*, const int*, T*, const int*, T*, const int*, int*, std::size_t);               \
-  void t##gesv_(const int*, const int*, T*, const int*, int*, T*, const int*, int*);                                   \
-  void t##gtsv_(const int*, const int*, T*, T*, T*, T*, const int*, int*);                                             \
   void t##heevd_(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, R*, const int*, int*,       \
                  const int*, int*, std::size_t, std::size_t);                                                          \
-  void t##hetrd_(const char*, const int*, T*, const int*, R*, R*, T*, T*, const int*, int*, std::size_t);              \
-  void t##unmrz_(const char*, const char*, const int*, const int*, const int*, const int*, const T*, const int*,       \
-                 const T*, T*, const int*, T*, const int*, int*, std::size_t, std::size_t);
+  void t##hetrd_(const char*, const int*, T*, const int*, R*, R*, T*, T*, const int*, int*, std::size_t);
 TESELA_LAPACK(c, std::complex<float>, float)
 TESELA_LAPACK(z, std::complex<double>, double)
-#undef TESELA_LAPACK
 void dsterf_(const int*, double*, double*, int*);
 void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
              const int*, int*, double*, double*, const int*, const int*, int*, int*, double*, const int*, int*,
@@ -319,28 +311,10 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
   });
 }
 
-#define TESELA_INSTANTIATE(T)                                                                   \
-  template void geqrf(index_t, index_t, T*, index_t, T*);                                       \
-  template void ormqr(Op, index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t); \
-  template void orgqr(index_t, index_t, T*, index_t, const T*);                                 \
-  template int gels(index_t, index_t, index_t, T*, index_t, T*, index_t);                       \
-  template double trcon(index_t, const T*, index_t);                                            \
-  template std::vector<real_t<T>> gesvd(index_t, index_t, T*, index_t);                         \
-  template Gelsd<T> gelsd(index_t, index_t, index_t, T*, index_t, T*, index_t, double);         \
-  template int posv(index_t, index_t, T*, index_t, T*, index_t);                                \
-  template int gesv(index_t, index_t, T*, index_t, T*, index_t);                                \
-  template int gtsv(index_t, index_t, T*, T*, T*, T*, index_t);                                 \
-  template int syevd(index_t, T*, index_t, real_t<T>*, bool);                                   \
-  template void sytrd(index_t, T*, index_t, real_t<T>*, real_t<T>*, T*);                        \
-  template void geqp3(index_t, index_t, T*, index_t, std::vector<index_t>&, T*);                \
-  template void tzrzf(index_t, index_t, T*, index_t, T*);                                       \
-  template void ormrz(index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_NUMBERS(geqrf, ormqr, orgqr, gels, trcon, gesvd)
+TESELA_FUNCTIONS_FOR_NUMBERS(gelsd, posv, gesv, gtsv, syevd, sytrd)
+TESELA_FUNCTIONS_FOR_NUMBERS(geqp3, tzrzf, ormrz)
 
-#define TESELA_INSTANTIATE(T)                       \
-  template int stedc(index_t, T*, T*, T*, index_t); \
-  template void ormtr(Op, index_t, index_t, const T*, index_t, const T*, T*, index_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(stedc, ormtr)
 
 }  // namespace tesela::lapack

@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack_band.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -22,7 +21,6 @@ TESELA_LAPACK(s, float, float, int)
 TESELA_LAPACK(d, double, double, int)
 TESELA_LAPACK(c, std::complex<float>, float, float)
 TESELA_LAPACK(z, std::complex<double>, double, double)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -110,13 +108,6 @@ double pbcon(index_t n, index_t kd, const T* ab, index_t ldab, real_t<T> norm) {
   return static_cast<double>(reciprocal);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                              \
-  template int gbtrf(index_t, index_t, index_t, T*, index_t, int*);                                        \
-  template void gbtrs(Op, index_t, index_t, index_t, index_t, const T*, index_t, const int*, T*, index_t); \
-  template double gbcon(index_t, index_t, index_t, const T*, index_t, const int*, real_t<T>);              \
-  template int pbtrf(index_t, index_t, T*, index_t);                                                       \
-  template void pbtrs(index_t, index_t, index_t, const T*, index_t, T*, index_t);                          \
-  template double pbcon(index_t, index_t, const T*, index_t, real_t<T>);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gbtrf, gbtrs, gbcon, pbtrf, pbtrs, pbcon)
 
 }  // namespace tesela::lapack

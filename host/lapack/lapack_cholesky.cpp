@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -23,7 +22,6 @@ TESELA_LAPACK(d, double)
                  R*, const int*, int*, const int*, int*, std::size_t, std::size_t);
 TESELA_LAPACK(c, std::complex<float>, float)
 TESELA_LAPACK(z, std::complex<double>, double)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -76,10 +74,6 @@ index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, real_t
   return rank;
 }
 
-#define TESELA_INSTANTIATE(T)                                                     \
-  template index_t pstrf(index_t, T*, index_t, std::vector<index_t>&, real_t<T>); \
-  template int potrf(index_t, T*, index_t);                                       \
-  template int sygvd(int, index_t, T*, index_t, T*, index_t, real_t<T>*, bool);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(pstrf, potrf, sygvd)
 
 }  // namespace tesela::lapack

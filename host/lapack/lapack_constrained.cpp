@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 
@@ -12,7 +11,6 @@ TESELA_LAPACK(s, float)
 TESELA_LAPACK(d, double)
 TESELA_LAPACK(c, std::complex<float>)
 TESELA_LAPACK(z, std::complex<double>)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -29,7 +27,6 @@ int gglse(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb,
   return info;
 }
 
-#define TESELA_INSTANTIATE(T) template int gglse(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, T*, T*);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gglse)
 
 }  // namespace tesela::lapack

@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -17,7 +16,6 @@ TESELA_LAPACK_GENERALIZED(s, float, or)
 TESELA_LAPACK_GENERALIZED(d, double, or)
 TESELA_LAPACK_GENERALIZED(c, std::complex<float>, un)
 TESELA_LAPACK_GENERALIZED(z, std::complex<double>, un)
-#undef TESELA_LAPACK_GENERALIZED
 }
 
 namespace tesela::lapack {
@@ -57,10 +55,6 @@ void ormrq(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, cons
   });
 }
 
-#define TESELA_INSTANTIATE(T)                                                          \
-  template int ggglm(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, T*, T*); \
-  template void ggqrf(index_t, index_t, index_t, T*, index_t, T*, T*, index_t, T*);    \
-  template void ormrq(Op, index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(ggglm, ggqrf, ormrq)
 
 }  // namespace tesela::lapack

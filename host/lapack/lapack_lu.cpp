@@ -2,7 +2,6 @@
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/lapack/lapack_complex_lu.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -20,13 +19,11 @@ TESELA_LAPACK(d, double)
   void t##gecon_(const char*, const int*, const T*, const int*, const R*, R*, T*, R*, int*, std::size_t);
 TESELA_LAPACK(c, std::complex<float>, float)
 TESELA_LAPACK(z, std::complex<double>, double)
-#undef TESELA_LAPACK
 #define TESELA_GETRS(t, T)                                                                                    \
   void t##getrs_(const char*, const int*, const int*, const T*, const int*, const int*, T*, const int*, int*, \
                  std::size_t);
 TESELA_GETRS(d, double)
 TESELA_GETRS(z, std::complex<double>)
-#undef TESELA_GETRS
 }
 
 namespace tesela::lapack {
@@ -76,9 +73,6 @@ void getrs(index_t n, index_t r, const std::complex<double>* factors, index_t ld
   solve(n, r, factors, lda, swaps, b, ldb);
 }
 
-#define TESELA_INSTANTIATE(T)                                   \
-  template double gecon(index_t, const T*, index_t, real_t<T>); \
-  template int getrf(index_t, index_t, T*, index_t, int*);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gecon, getrf)
 
 }  // namespace tesela::lapack

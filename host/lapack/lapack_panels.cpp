@@ -9,7 +9,6 @@ extern "C" {
                   std::complex<T>*, const int*, int*);
 TESELA_LAPACK(c, float)
 TESELA_LAPACK(z, double)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -33,8 +32,6 @@ void tpqrt2(index_t m, index_t n, index_t l, T* r, index_t ldr, T* b, index_t ld
 #define TESELA_INSTANTIATE(T)                                       \
   template void geqrt2(index_t, index_t, T*, index_t, T*, index_t); \
   template void tpqrt2(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, index_t);
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_COMPLEX(TESELA_INSTANTIATE)
 
 }  // namespace tesela::lapack

@@ -1,7 +1,6 @@
 #include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <complex>
@@ -23,7 +22,6 @@ TESELA_LAPACK(d, double)
                  std::complex<T>*, const int*, std::complex<T>*, const int*, T*, int*, int*, std::size_t);
 TESELA_LAPACK(c, float)
 TESELA_LAPACK(z, double)
-#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -105,16 +103,7 @@ int lasd0(bool extra, index_t n, T* d, T* e, T* u, index_t ldu, T* vt, index_t l
   return info;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                       \
-  template int gesdd(SingularVectors, index_t, index_t, T*, index_t, T*, T*, index_t, T*, index_t); \
-  template int bdsdc(index_t, T*, T*, T*, index_t, T*, index_t);                                    \
-  template int lasq1(index_t, T*, T*);                                                              \
-  template int lasd0(bool, index_t, T*, T*, T*, index_t, T*, index_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)                                                                                     \
-  template int gesdd(SingularVectors, index_t, index_t, std::complex<T>*, index_t, T*, std::complex<T>*, index_t, \
-                     std::complex<T>*, index_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(bdsdc, lasq1, lasd0)
+TESELA_FUNCTIONS_FOR_NUMBERS(gesdd)
 
 }  // namespace tesela::lapack

@@ -177,16 +177,11 @@ inline std::string not_finite_column(const char* of, const Status& status) {
 /// Returns the code of a least-squares status.
 inline Code code_of(SolveStatus status) {
   switch (status) {
-    case SolveStatus::ok:
-      return TESELA_OK;
-    case SolveStatus::rank_deficient:
-      return TESELA_RANK_DEFICIENT;
-    case SolveStatus::inconsistent:
-      return TESELA_INCONSISTENT;
-    case SolveStatus::not_finite:
-      return TESELA_NOT_FINITE;
-    case SolveStatus::inaccurate:
-      return TESELA_INACCURATE;
+    case SolveStatus::ok: return TESELA_OK;
+    case SolveStatus::rank_deficient: return TESELA_RANK_DEFICIENT;
+    case SolveStatus::inconsistent: return TESELA_INCONSISTENT;
+    case SolveStatus::not_finite: return TESELA_NOT_FINITE;
+    case SolveStatus::inaccurate: return TESELA_INACCURATE;
   }
   return TESELA_INTERNAL;
 }

@@ -4,7 +4,6 @@
 #include <tesela/runtime/runtime.hpp>
 
 #include <new>
-#include <string_view>
 #include <system_error>
 
 namespace tesela::c {

@@ -4,9 +4,7 @@
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/runtime/types.hpp>
 
-#include <complex>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>

@@ -10,7 +10,6 @@
 #include <functional>
 #include <future>
 #include <mutex>
-#include <optional>
 #include <string>
 
 namespace tesela::c {

@@ -384,22 +384,10 @@ HostMatrix<T> Columns<T>::copy() const {
   return numbers;
 }
 
-template class NewMatrix<float>;
-template class NewMatrix<double>;
-template class NewMatrix<std::complex<float>>;
-template class NewMatrix<std::complex<double>>;
 template class NewMatrix<int>;
 template class NewMatrix<index_t>;
 template class NewMatrix<std::uint8_t>;
-template NewMatrix<float> copied_to(const c::Session&, const TileMatrix<float>&, const Place&);
-template NewMatrix<double> copied_to(const c::Session&, const TileMatrix<double>&, const Place&);
-template NewMatrix<std::complex<float>> copied_to(const c::Session&, const TileMatrix<std::complex<float>>&,
-                                                  const Place&);
-template NewMatrix<std::complex<double>> copied_to(const c::Session&, const TileMatrix<std::complex<double>>&,
-                                                   const Place&);
-template class Columns<float>;
-template class Columns<double>;
-template class Columns<std::complex<float>>;
-template class Columns<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(NewMatrix, Columns)
+TESELA_FUNCTIONS_FOR_NUMBERS(copied_to)
 
 }  // namespace tesela::python

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -92,20 +91,13 @@ bool store(const ArgsField& f, std::byte* place, nb::handle given) {
 
 nb::object load(const ArgsField& f, const std::byte* place) {
   switch (f.kind) {
-    case Kind::boolean:
-      return nb::bool_(load<bool>(place));
-    case Kind::int32:
-      return nb::int_(load<std::int32_t>(place));
-    case Kind::int64:
-      return nb::int_(load<std::int64_t>(place));
-    case Kind::uint64:
-      return nb::int_(load<std::uint64_t>(place));
-    case Kind::float32:
-      return nb::float_(load<float>(place));
-    case Kind::float64:
-      return nb::float_(load<double>(place));
-    case Kind::enumerator:
-      return nb::str(f.values.at(load<std::uint8_t>(place)).c_str());
+    case Kind::boolean: return nb::bool_(load<bool>(place));
+    case Kind::int32: return nb::int_(load<std::int32_t>(place));
+    case Kind::int64: return nb::int_(load<std::int64_t>(place));
+    case Kind::uint64: return nb::int_(load<std::uint64_t>(place));
+    case Kind::float32: return nb::float_(load<float>(place));
+    case Kind::float64: return nb::float_(load<double>(place));
+    case Kind::enumerator: return nb::str(f.values.at(load<std::uint8_t>(place)).c_str());
   }
   return nb::none();
 }

@@ -3,7 +3,6 @@
 #include "interfaces/python/arrays.hpp"
 #include "interfaces/python/call.hpp"
 
-#include <cmath>
 #include <functional>
 #include <initializer_list>
 #include <memory>

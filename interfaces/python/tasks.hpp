@@ -4,8 +4,6 @@
 
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <utility>
 
 namespace tesela::python {
 

@@ -7,8 +7,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
-#include <optional>
-#include <utility>
 
 namespace tesela::python {
 
@@ -192,11 +190,7 @@ namespace {
 
 AnyArray to_numpy(const TileMatrixObject& a) {
   return a.with([]<class T>(const TileMatrix<T>& m) {
-    return to_python(with_workers([&](const c::Session&) {
-      HostMatrix<T> h(m.m(), m.n());
-      m.copy_to(h.data(), h.ld());
-      return h;
-    }));
+    return to_python(with_workers([&](const c::Session&) { return m.to_host(); }));
   });
 }
 

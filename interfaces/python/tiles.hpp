@@ -33,16 +33,11 @@ PyObject* dtype_of(Element);
 template <class F>
 decltype(auto) with_type(Element element, F f) {
   switch (element) {
-    case Element::float32:
-      return f(float());
-    case Element::int32:
-      return f(std::int32_t());
-    case Element::int64:
-      return f(index_t());
-    case Element::uint8:
-      return f(std::uint8_t());
-    case Element::float64:
-      break;
+    case Element::float32: return f(float());
+    case Element::int32: return f(std::int32_t());
+    case Element::int64: return f(index_t());
+    case Element::uint8: return f(std::uint8_t());
+    case Element::float64: break;
   }
   return f(double());
 }

@@ -23,7 +23,6 @@
 #include <system_error>
 #include <thread>
 #include <unistd.h>
-#include <vector>
 
 namespace tesela::detail {
 namespace {

@@ -1,11 +1,6 @@
 #include <tesela/runtime/internal/graph_record.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <limits>
-#include <map>
-#include <utility>
 
 namespace tesela::detail {
 namespace {

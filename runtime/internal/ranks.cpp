@@ -1,4 +1,3 @@
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/ranks.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>

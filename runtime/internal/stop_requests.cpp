@@ -1,5 +1,4 @@
 #include <tesela/runtime/codelet.hpp>
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <starpu.h>

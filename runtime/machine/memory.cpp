@@ -1,4 +1,3 @@
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/machine/memory.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>

@@ -5,8 +5,6 @@
 #include <tesela/runtime/simulation/predicted_run.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>

@@ -8,7 +8,6 @@
 #include <limits>
 #include <map>
 #include <sstream>
-#include <string>
 #include <sys/mman.h>
 #include <tuple>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/runtime/trace/trace_picture.hpp>
-#include <tesela/runtime/trace/trace_summary.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 #include <tesela/runtime/trace/trace_summary.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 #include <unordered_map>

@@ -2,7 +2,6 @@
 
 #include <array>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

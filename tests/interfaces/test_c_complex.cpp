@@ -2,11 +2,8 @@
 #include "tests/support/four_types.hpp"
 #include <tesela/host/lapack/lapack.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
 // The functions c and z. Matrices are random, so that a transpose in place of an adjoint fails.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -3,9 +3,6 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-using namespace tesela;
 using namespace tesela::test;
 
 TEMPLATE_TEST_CASE("C: gemm accepts the arguments of BLAS", "[c][gemm]", float, double) {

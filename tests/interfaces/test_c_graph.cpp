@@ -2,11 +2,8 @@
 #include "tests/support/four_types.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
 #include <thread>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

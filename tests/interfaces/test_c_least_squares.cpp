@@ -2,9 +2,6 @@
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -1,10 +1,7 @@
 #include "tests/support/c_interface.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-
 #include <set>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -5,7 +5,6 @@
 
 #include <random>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

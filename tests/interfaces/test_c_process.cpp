@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -1,8 +1,5 @@
 #include "tests/support/c_interface.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -3,17 +3,9 @@
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
-#include <cmath>
-#include <limits>
-
 // TESELA_CHECK=1: a codelet asks for the variable when it is made, so the program sets it before its first test.
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

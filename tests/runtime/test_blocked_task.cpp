@@ -4,7 +4,6 @@
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <cstdio>
 #include <fcntl.h>
 #include <optional>
 #include <thread>
@@ -12,9 +11,7 @@
 
 // Graph::wait names the task that waits for a tile which the program holds on the host.
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

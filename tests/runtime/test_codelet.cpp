@@ -3,15 +3,10 @@
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
 #include <array>
 #include <numeric>
-#include <set>
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

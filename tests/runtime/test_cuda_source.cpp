@@ -3,14 +3,7 @@
 #include <tesela/runtime/cuda_source.hpp>
 #include <tesela/runtime/dynamic_kernel.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
-#include <vector>
-
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

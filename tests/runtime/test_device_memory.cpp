@@ -4,9 +4,6 @@
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/runtime.hpp>
 
-#include <cstdint>
-
-using namespace tesela;
 using namespace tesela::test;
 
 TEST_CASE("a device that the workers do not use is reported") {

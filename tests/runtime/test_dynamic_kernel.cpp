@@ -3,18 +3,10 @@
 #include <tesela/runtime/any_kernel.hpp>
 #include <tesela/runtime/dynamic_kernel.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
-#include <algorithm>
 #include <atomic>
 #include <memory>
-#include <string>
-#include <vector>
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

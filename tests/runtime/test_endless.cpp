@@ -11,7 +11,6 @@
 // An endless program creates a graph for each step, or uses one graph and waits in each step. Time and memory of a step
 // of ten tasks and a status must not grow.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -4,17 +4,13 @@
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/block_cyclic.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
 #include <atomic>
 #include <cstdlib>
 #include <new>
 
 // Kernels that throw, failed device calls and failed allocations: what wait() throws, and which work continues.
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

@@ -3,11 +3,7 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/residence.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

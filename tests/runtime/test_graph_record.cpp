@@ -11,7 +11,6 @@
 #include <fstream>
 #include <set>
 
-using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::WithinRel;
 

@@ -10,7 +10,6 @@
 #include <random>
 #include <thread>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -4,12 +4,9 @@
 #include <tesela/runtime/simulation/simulation.hpp>
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
 
-#include <cmath>
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 using Catch::Approx;
 

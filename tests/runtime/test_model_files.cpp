@@ -3,13 +3,10 @@
 #include <tesela/runtime/internal/model_entries.hpp>
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
 
 #include <filesystem>
 #include <fstream>
-#include <string>
 
-using namespace tesela;
 using namespace tesela::test;
 using Catch::Approx;
 using detail::is_unreadable;

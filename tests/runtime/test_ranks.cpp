@@ -5,16 +5,12 @@
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
 #include <random>
 #include <set>
 
 // Graphs over several ranks. Each rank runs the cases with the tag [.rank]; the other cases start them with mpirun.
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

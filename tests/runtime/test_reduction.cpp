@@ -2,11 +2,7 @@
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

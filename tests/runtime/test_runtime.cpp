@@ -5,8 +5,6 @@
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/runtime.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -15,9 +13,7 @@
 #include <thread>
 #include <time.h>
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

@@ -3,10 +3,6 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-
 using namespace tesela;
 using test::ReportInfo;
 

@@ -10,7 +10,6 @@
 #include <optional>
 #include <thread>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

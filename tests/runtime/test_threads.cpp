@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <thread>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -4,12 +4,9 @@
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/trace.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <nlohmann/json.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 using Catch::Matchers::StartsWith;
 
 TEST_CASE("--trace writes a trace for ViTE with the name and colour of each kernel") {

@@ -6,7 +6,6 @@
 
 #include <initializer_list>
 
-using namespace tesela;
 using namespace tesela::test;
 using Catch::Approx;
 

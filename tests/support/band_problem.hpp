@@ -5,8 +5,6 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <complex>
 
 // Symmetric and Hermitian band matrices in LAPACK's lower band storage: element (i, j), i >= j, in row i - j of column

@@ -4,7 +4,6 @@
 #include "tests/support/toeplitz.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 
-#include <cmath>
 #include <random>
 
 // Toeplitz matrices of real and complex numbers that need not be symmetric: dense references and our solution.
@@ -107,28 +106,17 @@ GeneralMatrix<T> strange_matrix(index_t n, int kind, bool symmetric, unsigned se
     const auto far = static_cast<double>(d);
     const double v = numbers[static_cast<std::size_t>(symmetric ? d : k + n)];
     switch (kind) {
-      case 2:
-        return d == 0 ? 0 : v;  // the first minor vanishes
-      case 3:
-        return 3 * d < n ? 0 : v;  // many consecutive minors vanish
-      case 4:
-        return 3 * d < n ? 1e-10 * v : v;  // they almost vanish
-      case 5:
-        return d == 0 ? 1e-10 : v;
-      case 6:
-        return std::pow(k < 0 ? 0.5 : symmetric ? 0.5 : -0.8, far);  // Kac, Murdock and Szego
-      case 7:
-        return std::cos(0.3 * far) + 1e-5 * v;  // almost of rank 2
-      case 8:
-        return d % 2 == 0 ? 0 : v;
-      case 9:
-        return (symmetric ? d == n / 2 : k == n / 2 || k == n / 2 - n) ? 1.0 : 0.0;  // permutations
-      case 10:
-        return d <= 1 ? 1 + (d == 1 ? 1e-10 * v : 0) : v;  // the second minor almost vanishes
-      case 11:
-        return d == 0 ? 2.5 : d == 1 ? -1 : 0.01 * v / far;
-      default:
-        return v;
+      case 2: return d == 0 ? 0 : v;             // the first minor vanishes
+      case 3: return 3 * d < n ? 0 : v;          // many consecutive minors vanish
+      case 4: return 3 * d < n ? 1e-10 * v : v;  // they almost vanish
+      case 5: return d == 0 ? 1e-10 : v;
+      case 6: return std::pow(k < 0 ? 0.5 : symmetric ? 0.5 : -0.8, far);  // Kac, Murdock and Szego
+      case 7: return std::cos(0.3 * far) + 1e-5 * v;                       // almost of rank 2
+      case 8: return d % 2 == 0 ? 0 : v;
+      case 9: return (symmetric ? d == n / 2 : k == n / 2 || k == n / 2 - n) ? 1.0 : 0.0;  // permutations
+      case 10: return d <= 1 ? 1 + (d == 1 ? 1e-10 * v : 0) : v;  // the second minor almost vanishes
+      case 11: return d == 0 ? 2.5 : d == 1 ? -1 : 0.01 * v / far;
+      default: return v;
     }
   });
 }

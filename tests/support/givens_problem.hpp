@@ -7,8 +7,6 @@
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <functional>
-
 // Problems and errors for the tests of plane rotations, on the host in long double.
 
 namespace tesela::test {

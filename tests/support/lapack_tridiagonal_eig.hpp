@@ -5,7 +5,6 @@
 #include <tesela/runtime/types.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <cstddef>
 #include <numbers>
 
 // Symmetric tridiagonal matrices, and LAPACK's eigenvalues as references.

@@ -9,9 +9,6 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <limits>
-#include <vector>
-
 /// Matrices of real and complex numbers in host memory, for tests with one body for four types. Random complex numbers
 /// have random phases, so that a missing conjugate fails.
 namespace tesela::test {
@@ -117,14 +114,6 @@ template <class T>
 HostMatrix<T> above(const HostMatrix<T>& a, const HostMatrix<T>& b) {
   return filled<T>({a.rows() + b.rows(), a.cols()},
                    [&](index_t i, index_t j) { return i < a.rows() ? a(i, j) : b(i - a.rows(), j); });
-}
-
-/// Returns the content of a matrix in tiles.
-template <class T>
-HostMatrix<T> contents(const TileMatrix<T>& A) {
-  HostMatrix<T> a(A.m(), A.n());
-  A.copy_to(a.data(), a.ld());
-  return a;
 }
 
 /// Returns a copy of a in tiles.

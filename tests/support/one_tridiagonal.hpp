@@ -6,7 +6,6 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tridiagonal.hpp>
 
-#include <algorithm>
 #include <cstring>
 
 namespace tesela::test {

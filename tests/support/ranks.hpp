@@ -3,8 +3,6 @@
 #include "tests/support/commands/process.hpp"
 #include "tests/support/variable.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
 // Programs on several ranks, started by mpirun.
 
 namespace tesela::test {

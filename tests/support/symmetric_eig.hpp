@@ -6,9 +6,6 @@
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/tiles/filled.hpp>
 
-#include <algorithm>
-#include <limits>
-
 namespace tesela::test {
 
 /// Returns the lower triangle of a test matrix, Hermitian for complex numbers, times `scale`; NaN above the diagonal,

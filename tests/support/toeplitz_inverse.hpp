@@ -5,8 +5,6 @@
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
 // Tests of all types that keep (T - sigma I)^-1 for several solves.
 
 namespace tesela::test {

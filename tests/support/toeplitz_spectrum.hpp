@@ -42,8 +42,7 @@ void check_vectors(const HostMatrix<T>& t, const Spectrum<T>& s, double residual
   const index_t n = t.rows(), k = static_cast<index_t>(s.values.size());
   REQUIRE(s.vectors);
   REQUIRE((s.vectors->m() == n && s.vectors->n() == k));
-  HostMatrix<T> vectors(n, k);
-  s.vectors->copy_to(vectors.data(), vectors.ld());
+  HostMatrix<T> vectors = s.vectors->to_host();
   double norm = 0;
   for (const double v : s.values) norm = std::max(norm, std::abs(v));
   HostMatrix<T> y(n, 1), gram(k, k);

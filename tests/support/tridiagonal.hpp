@@ -35,13 +35,6 @@ Tridiagonal<T> diagonals(Runtime& runtime, const TridiagonalOptions& options, in
           TileMatrix<T>(runtime, m, columns, tile, "du")};
 }
 
-template <class T>
-HostMatrix<T> gathered(const TileMatrix<T>& A) {
-  HostMatrix<T> a(A.m(), A.n());
-  A.copy_to(a.data(), a.ld());
-  return a;
-}
-
 /// Returns the columns and values of row i of matrix s in the order of the diagonals.
 template <class T>
 std::vector<std::pair<index_t, T>> row_of(const Diagonals<T>& a, const TridiagonalOptions& options, index_t n,

@@ -4,10 +4,8 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 
-#include <cmath>
 #include <filesystem>
 
-using namespace tesela;
 using namespace tesela::test;
 using namespace std::string_literals;
 

@@ -9,7 +9,6 @@
 
 // ScaLAPACK's local arrays in place. Each rank runs the cases with the tag [.rank]; the other cases start them.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

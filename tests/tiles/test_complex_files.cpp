@@ -4,7 +4,6 @@
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -3,8 +3,6 @@
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/machine/topology.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -13,10 +11,8 @@
 #include <cuda_runtime_api.h>
 #endif
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 
 TEST_CASE("memory of a GPU that the runtime does not use is refused") {
   Runtime runtime({.gpus = 0});

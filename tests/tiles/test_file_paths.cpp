@@ -17,7 +17,6 @@
 #include <utility>
 
 namespace fs = std::filesystem;
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-using namespace tesela;
 using namespace tesela::test;
 using namespace std::string_literals;
 

@@ -2,14 +2,10 @@
 #include "tests/support/machine.hpp"
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
 #include <cstring>
 #include <random>
 #include <utility>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

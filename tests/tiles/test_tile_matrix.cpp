@@ -5,18 +5,13 @@
 #include <tesela/tiles/power_of_two.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <optional>
 #include <thread>
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

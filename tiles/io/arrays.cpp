@@ -1,6 +1,6 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/arrays.hpp>
-#include <tesela/tiles/io/atomic_file.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
@@ -242,9 +242,6 @@ template class ArrayRows<std::complex<double>>;
   template void write_array(const std::string&, const std::vector<index_t>&, const Value*);
 TESELA_WRITE(std::int8_t)
 TESELA_WRITE(int)
-TESELA_WRITE(float)
-TESELA_WRITE(double)
-TESELA_WRITE(std::complex<float>)
-TESELA_WRITE(std::complex<double>)
+TESELA_FOR_NUMBERS(TESELA_WRITE)
 
 }  // namespace tesela

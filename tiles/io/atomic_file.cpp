@@ -32,19 +32,15 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
   const auto problem = action + ": " + std::generic_category().message(error);
   switch (error) {
     case ENOSPC:
-    case EDQUOT:
-      throw EnvironmentError(path + ": " + problem + " (free some space or write to another disk)");
+    case EDQUOT: throw EnvironmentError(path + ": " + problem + " (free some space or write to another disk)");
     case EFBIG:
       throw EnvironmentError(path + ": " + problem + " (see `ulimit -f`, or the largest file that this disk can hold)");
     case EMFILE:
-    case ENFILE:
-      throw EnvironmentError(path + ": " + problem + " (see `ulimit -n`)");
+    case ENFILE: throw EnvironmentError(path + ": " + problem + " (see `ulimit -n`)");
     case EIO:
     case ENOMEM:
-    case EPIPE:
-      throw EnvironmentError(path + ": " + problem);
-    default:
-      throw FileError(path, problem);
+    case EPIPE: throw EnvironmentError(path + ": " + problem);
+    default: throw FileError(path, problem);
   }
 }
 

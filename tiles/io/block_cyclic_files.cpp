@@ -1,5 +1,4 @@
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
@@ -11,7 +10,6 @@
 #include <tesela/tiles/io/plain_text.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <functional>
 #include <new>
@@ -262,9 +260,6 @@ void write_parts(const Runtime& runtime, const std::string& path, const HostMatr
   });
 }
 
-#define TESELA_INSTANTIATE(T)                                                               \
-  template HostMatrix<T> read_part(const Runtime&, const std::string&, const BlockCyclic&); \
-  template void write_parts(const Runtime&, const std::string&, const HostMatrix<T>&, const BlockCyclic&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(read_part, write_parts)
 
 }  // namespace tesela

@@ -1,4 +1,3 @@
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/arrays.hpp>
@@ -118,12 +117,8 @@ void require_writable(const std::string& path) {
   require_creatable(path);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                           \
-  template HostMatrix<T> read_matrix<T>(const std::string&, const Counted&);                            \
-  template HostMatrix<T> read_matrix_bytes<T>(std::span<const char>, const std::string&, std::uint64_t, \
-                                              const Counted&);                                          \
-  template void write_matrix<T>(const std::string&, const T*, Shape, index_t);                          \
-  template void write_vector<T>(const std::string&, const T*, index_t);
+TESELA_FUNCTIONS_FOR_NUMBERS(read_matrix, read_matrix_bytes, write_vector)
+#define TESELA_INSTANTIATE(T) template void write_matrix<T>(const std::string&, const T*, Shape, index_t);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

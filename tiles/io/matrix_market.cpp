@@ -1,5 +1,3 @@
-#include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>
@@ -7,11 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <complex>
-#include <functional>
-#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -90,12 +84,9 @@ std::uint64_t entries_of_array(const Header& header) {
   const auto rows = static_cast<std::uint64_t>(header.shape.rows);
   switch (header.symmetry) {
     case Symmetry::symmetric:
-    case Symmetry::hermitian:
-      return saturating_mul(rows, rows + 1) / 2;
-    case Symmetry::skew_symmetric:
-      return rows == 0 ? 0 : saturating_mul(rows, rows - 1) / 2;
-    case Symmetry::general:
-      break;
+    case Symmetry::hermitian: return saturating_mul(rows, rows + 1) / 2;
+    case Symmetry::skew_symmetric: return rows == 0 ? 0 : saturating_mul(rows, rows - 1) / 2;
+    case Symmetry::general: break;
   }
   return elements_of(header.shape);
 }
@@ -284,12 +275,6 @@ void write_columns(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                               \
-  template HostMatrix<T> read<T>(std::span<const char>, const std::string&, std::uint64_t, const Counted&); \
-  template void for_each_entry(std::span<const char>, const std::string&,                                   \
-                               const std::function<void(index_t, index_t, T)>&);                            \
-  template void write_columns<T>(AtomicFile&, const T*, Shape, index_t);                                    \
-  template void write<T>(AtomicFile&, const T*, Shape, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(read, for_each_entry, write_columns, write)
 
 }  // namespace tesela::matrix_market

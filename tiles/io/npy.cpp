@@ -1,5 +1,4 @@
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/npy.hpp>
@@ -170,13 +169,7 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   for (index_t j = 0; j < shape.cols; ++j) file.write(data + j * ld, column_bytes);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                 \
-  template void read_rows(std::span<const char>, const Header&, const std::string&, index_t, const Block<T>&, \
-                          std::span<const index_t>, bool, const Counted&);                                    \
-  template std::string header_text<T>(Shape, bool);                                                           \
-  template HostMatrix<T> read<T>(std::span<const char>, const std::string&, std::uint64_t, const Counted&);   \
-  template void write<T>(AtomicFile&, const T*, Shape, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(read_rows, header_text, read, write)
 
 template <class T>
 RowFile<T>::RowFile(const std::string& path, Shape shape) : file_(path), row_(static_cast<std::size_t>(shape.cols)) {
@@ -191,9 +184,6 @@ void RowFile<T>::append(const Block<T>& rows) {
   }
 }
 
-template class RowFile<float>;
-template class RowFile<double>;
-template class RowFile<std::complex<float>>;
-template class RowFile<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(RowFile)
 
 }  // namespace tesela::npy

@@ -8,9 +8,7 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
-#include <optional>
 #include <string_view>
-#include <vector>
 
 namespace tesela::npy {
 namespace {

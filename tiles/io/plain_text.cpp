@@ -1,4 +1,3 @@
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/plain_text.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>
@@ -101,9 +100,6 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld, char separa
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                               \
-  template HostMatrix<T> read<T>(std::span<const char>, const std::string&, std::uint64_t, const Counted&); \
-  template void write<T>(AtomicFile&, const T*, Shape, index_t, char);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(read, write)
 
 }  // namespace tesela::plain_text

@@ -1,6 +1,5 @@
 #include "tools/app/answer.hpp"
 
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/scalar.hpp>
 
 #include <fmt/format.h>
@@ -72,9 +71,6 @@ nlohmann::json answer_json(const HostMatrix<T>& matrix) {
   return rows;
 }
 
-#define TESELA_INSTANTIATE(T)                                                  \
-  template std::string answer_table(const std::string&, const HostMatrix<T>&); \
-  template nlohmann::json answer_json(const HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(answer_table, answer_json)
 
 }  // namespace tesela::cli

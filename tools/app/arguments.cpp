@@ -1,6 +1,7 @@
 #include "tools/app/arguments.hpp"
 
 #include "tools/app/choices.hpp"
+#include "tools/app/numbers.hpp"
 #include "tools/app/standard_streams.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -75,50 +75,19 @@ Check ends_with(std::vector<std::string> endings, std::string what, bool or_no_e
           ""};
 }
 
-Option* Option::capture_default_str() {
-  option_->capture_default_str();
-  return this;
-}
-Option* Option::check(const Check& check) {
-  option_->check(validator(check));
-  return this;
-}
-Option* Option::default_str(const std::string& text) {
-  option_->default_str(text);
-  return this;
-}
-Option* Option::delimiter(char separator) {
-  option_->delimiter(separator);
-  return this;
-}
-Option* Option::excludes(Option* other) {
-  option_->excludes(other->option_);
-  return this;
-}
-Option* Option::expected(int least, int most) {
-  option_->expected(least, most);
-  return this;
-}
-Option* Option::group(const std::string& name) {
-  option_->group(name);
-  return this;
-}
-Option* Option::needs(Option* other) {
-  option_->needs(other->option_);
-  return this;
-}
-Option* Option::required() {
-  option_->required();
-  return this;
-}
-Option* Option::transform(const Check& check) {
-  option_->transform(validator(check));
-  return this;
-}
-Option* Option::type_name(const std::string& name) {
-  option_->type_name(name);
-  return this;
-}
+Option* Option::show_default() { return option_->capture_default_str(), this; }
+Option* Option::check(const Check& check) { return option_->check(validator(check)), this; }
+Option* Option::default_str(const std::string& text) { return option_->default_str(text), this; }
+Option* Option::delimiter(char separator) { return option_->delimiter(separator), this; }
+Option* Option::excludes(Option* other) { return option_->excludes(other->option_), this; }
+Option* Option::expected(int least, int most) { return option_->expected(least, most), this; }
+Option* Option::group(const std::string& name) { return option_->group(name), this; }
+Option* Option::needs(Option* other) { return option_->needs(other->option_), this; }
+Option* Option::required() { return option_->required(), this; }
+Option* Option::positive() { return transform(cli::positive()); }
+Option* Option::non_negative() { return transform(cli::non_negative()); }
+Option* Option::transform(const Check& check) { return option_->transform(validator(check)), this; }
+Option* Option::type_name(const std::string& name) { return option_->type_name(name), this; }
 
 Option* Option::replaced_by(Option* now) {
   option_->check([name = get_name(), now](const std::string&) -> std::string {
@@ -129,10 +98,7 @@ Option* Option::replaced_by(Option* now) {
   return this;
 }
 
-Option* Option::generates() {
-  generates_ = true;
-  return this;
-}
+Option* Option::generates() { return generates_ = true, this; }
 
 Option* Option::belongs_to_files(std::vector<std::string> unless, std::string way, std::function<bool()> wanted) {
   unless_ = std::move(unless), way_ = std::move(way);
@@ -140,10 +106,7 @@ Option* Option::belongs_to_files(std::vector<std::string> unless, std::string wa
   return this;
 }
 
-Option* Option::may_stay_sparse() {
-  sparse_ = true;
-  return this;
-}
+Option* Option::may_stay_sparse() { return sparse_ = true, this; }
 
 bool Option::is_required() const { return option_->get_required(); }
 std::size_t Option::count() const { return option_->count(); }
@@ -254,7 +217,7 @@ void announce_dense_inputs(const App& app) {
 }
 
 Option* add_random(App& app, std::string& kind, const std::string& kinds) {
-  return app.add_option("--random", kind, kinds)->type_name("KIND")->capture_default_str()->generates();
+  return app.add_option("--random", kind, kinds)->type_name("KIND")->show_default()->generates();
 }
 
 Option* add_tile(App& app, std::string& tile, const std::string& form, const std::string& about) {
@@ -282,9 +245,7 @@ Choices& Choices::add(const std::string& name, const std::string& about) {
 
 Option* Choices::add_option(App& app, const std::string& option, std::string& value, const std::string& before) const {
   const bool apart = before.empty() || before.back() == ' ';
-  return app.add_option(option, value, before + (apart ? "" : ": ") + about_)
-      ->check(one_of(names_))
-      ->capture_default_str();
+  return app.add_option(option, value, before + (apart ? "" : ": ") + about_)->check(one_of(names_))->show_default();
 }
 
 std::vector<std::string> split_list(std::string_view text, char separator) {

@@ -34,7 +34,7 @@ class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
-  Option* capture_default_str();                 ///< shows the variable's present value as the default
+  Option* show_default();                        ///< shows the variable's present value as the default
   Option* check(const Check& check);             ///< of the text, after the checks so far
   Option* default_str(const std::string& text);  ///< the default that the help shows
   Option* delimiter(char separator);             ///< the text is a list
@@ -42,6 +42,8 @@ class Option {
   Option* expected(int least, int most);         ///< number of words
   Option* group(const std::string& name);        ///< of the help; "" hides the option
   Option* needs(Option* other);                  ///< an error without the other option
+  Option* non_negative();                        ///< transform() by that check
+  Option* positive();                            ///< transform() by that check
   Option* required();                            ///< an error if it is missing
   Option* transform(const Check& check);         ///< as check(), before the others
   Option* type_name(const std::string& name);    ///< such as FILE
@@ -83,6 +85,11 @@ class App {
   /// vector of them.
   template <class T>
   Option* add_option(const std::string& name, T& value, const std::string& about = "");
+  /// Adds an option whose text is a list "a,b,c".
+  template <class T>
+  Option* add_list(const std::string& name, T& value, const std::string& about = "") {
+    return add_option(name, value, about)->delimiter(',');
+  }
   /// Adds a flag that sets `value`; "--x,!--no-x" clears it by its second name.
   Option* add_flag(const std::string& name, bool& value, const std::string& about = "");
   /// Returns the option with this name. Throws if the command has none.

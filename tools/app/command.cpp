@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
-#include <utility>
 
 namespace tesela::cli {
 namespace {
@@ -68,13 +67,13 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
                      },
                      ""})
         ->check(one_of(precisions))
-        ->capture_default_str();
+        ->show_default();
   if (taken.seed)
-    app.add_option("-s,--seed", seed, "of generated input")->transform(cli::seed_number())->capture_default_str();
+    app.add_option("-s,--seed", seed, "of generated input")->transform(cli::seed_number())->show_default();
   app.add_option("-r,--repeat", repeat,
                  "timed runs (after a warm-up if more than one or traced; the median is reported)")
-      ->transform(cli::positive())
-      ->capture_default_str();
+      ->positive()
+      ->show_default();
   add_output(app, Output::report, "-j,--json", json_path,
              "write the report as one JSON object to FILE (- for standard output)");
   if (taken.report) {
@@ -101,16 +100,16 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
     app.add_option(
            "--ncpu", ncpu,
            "CPU workers (default: STARPU_NCPU, else every core; with GPUs all cores but their drivers' and one)")
-        ->transform(cli::non_negative());
+        ->non_negative();
     app.add_option("--grid", grid, "PxQ: grid of the processes of mpirun (default: as square as possible)")
         ->type_name("GRID");
   }
   if (!taken.gpus) return;
-  app.add_option("--ncuda", ncuda, "CUDA devices (default: STARPU_NCUDA, else all)")->transform(cli::non_negative());
+  app.add_option("--ncuda", ncuda, "CUDA devices (default: STARPU_NCUDA, else all)")->non_negative();
   app.add_option("--streams", streams,
                  "tasks that a GPU runs at a time (default: STARPU_NWORKER_PER_CUDA, else " +
                      std::to_string(default_streams) + ")")
-      ->transform(cli::positive());
+      ->positive();
 }
 
 RuntimeOptions CommonOptions::runtime() const {

@@ -11,12 +11,9 @@
 #include <set>
 #include <span>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 namespace tesela::cli {
 namespace {

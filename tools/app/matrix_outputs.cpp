@@ -3,7 +3,6 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/progress.hpp"
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>
@@ -107,11 +106,9 @@ void write_matrix_parts(Report& report, const Runtime& runtime, const char* name
   report.wrote(path, fmt::format("{}, {}", to_string(part.whole()), is_npy(path) ? "npy" : "text"));
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                      \
-  template std::string not_finite(const std::string&, const HostMatrix<T>&);                                       \
-  template MatrixOutput::MatrixOutput(const char*, const std::string&, const HostMatrix<T>&, OneColumn);           \
-  template void write_matrix_parts(Report&, const Runtime&, const char*, const std::string&, const HostMatrix<T>&, \
-                                   const BlockCyclic&);
+TESELA_FUNCTIONS_FOR_NUMBERS(not_finite, write_matrix_parts)
+#define TESELA_INSTANTIATE(T) \
+  template MatrixOutput::MatrixOutput(const char*, const std::string&, const HostMatrix<T>&, OneColumn);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

@@ -4,8 +4,7 @@
 
 namespace tesela::cli {
 
-/// Checks of an option's number, with a short message. Integers may be written as 1e3. Use: app.add_option("--n",
-/// n)->transform(positive()).
+/// Checks of an option's number, with a short message. Integers may be written as 1e3.
 Check positive();
 Check non_negative();
 /// Accepts 64 bits, one more than non_negative().

@@ -1,6 +1,5 @@
 #include "tools/app/plan_report.hpp"
 
-#include "tools/app/numbers.hpp"
 #include "tools/app/progress.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -54,7 +53,7 @@ void print_table(const nlohmann::json& rows) {
 
 void PlanOptions::add_to(App& app) {
   app.add_flag("--plan", only, "print the memory of every stage and the largest orders, without a run");
-  app.add_option("--memory", memory, "GiB of host memory (default: memory and swap)")->transform(cli::positive());
+  app.add_option("--memory", memory, "GiB of host memory (default: memory and swap)")->positive();
 }
 
 MemoryRoom PlanOptions::room(const Runtime& runtime) const {

@@ -21,7 +21,6 @@
 #include <deque>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 namespace tesela::cli {
 namespace {

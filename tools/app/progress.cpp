@@ -106,15 +106,9 @@ class Display {
           line.amount = fmt::format("  {} of {} tasks", ran, tasks_);
         }
         break;
-      case Stage::checking:
-        line.title = "checking the result";
-        break;
-      case Stage::writing:
-        line.title = "writing";
-        break;
-      case Stage::ending:
-        line.title = "finishing";
-        break;
+      case Stage::checking: line.title = "checking the result"; break;
+      case Stage::writing: line.title = "writing"; break;
+      case Stage::ending: line.title = "finishing"; break;
     }
     return line;
   }

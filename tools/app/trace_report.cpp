@@ -4,7 +4,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/shortest.hpp>
-#include <tesela/runtime/trace.hpp>
 #include <tesela/runtime/trace/trace_picture.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
@@ -14,7 +13,6 @@
 #include <filesystem>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace tesela::cli {
 namespace {

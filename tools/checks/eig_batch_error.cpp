@@ -1,6 +1,6 @@
 #include "tools/checks/eig_error.hpp"
 #include "tools/checks/worse.hpp"
-#include <tesela/runtime/instantiate.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -27,9 +27,6 @@ EigBatchError eig_batch_error(const HostMatrix<T>& a, const HostMatrix<real_t<T>
   });
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                      \
-  template EigBatchError eig_batch_error(const HostMatrix<T>&, const HostMatrix<real_t<T>>&, const HostMatrix<T>*, \
-                                         bool, index_t, std::uint64_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(eig_batch_error)
 
 }  // namespace tesela

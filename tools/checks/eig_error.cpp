@@ -4,7 +4,6 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -258,17 +257,8 @@ double symmetric_norm(const HostMatrix<T>& a, double largest_value) {
   return norm > 0 ? norm : most > 0 ? most : 1;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                          \
-  template int lower_exponent(const HostMatrix<T>&);                                                                   \
-  template HostMatrix<with_parts<T, double>> scaled_whole(const HostMatrix<T>&, int);                                  \
-  template EigBounds eig_bounds<T>(index_t);                                                                           \
-  template double eigenvector_orthogonality(const HostMatrix<T>&, index_t, std::uint64_t);                             \
-  template EigError eig_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, double, index_t, \
-                              std::uint64_t);                                                                          \
-  template std::vector<double> reference_eigenvalues(const HostMatrix<T>&);                                            \
-  template Moments moments_of(const HostMatrix<T>&);                                                                   \
-  template double trace_drift(const HostMatrix<T>&, const std::vector<double>&, double);                               \
-  template double symmetric_norm(const HostMatrix<T>&, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lower_exponent, scaled_whole, eig_bounds, eigenvector_orthogonality, eig_error,
+                             reference_eigenvalues)
+TESELA_FUNCTIONS_FOR_NUMBERS(moments_of, trace_drift, symmetric_norm)
 
 }  // namespace tesela

@@ -4,7 +4,6 @@
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 

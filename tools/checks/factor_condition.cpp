@@ -1,7 +1,6 @@
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
@@ -16,8 +15,6 @@ template <class T>
 int exponent(T x) {
   return x != 0 && std::isfinite(x) ? std::ilogb(x) : 0;
 }
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 /// Returns ||2^-row_i A 2^-column_j||_F.
 template <class T>
@@ -88,9 +85,6 @@ double cholesky_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors) 
          });
 }
 
-#define TESELA_INSTANTIATE(T)                                                                         \
-  template double lu_condition(const HostMatrix<T>&, const HostMatrix<T>&, std::span<const index_t>); \
-  template double cholesky_condition(const HostMatrix<T>&, const HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lu_condition, cholesky_condition)
 
 }  // namespace tesela

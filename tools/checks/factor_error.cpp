@@ -3,13 +3,10 @@
 #include "tools/checks/qr_error_sums.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/normal_residual.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -225,11 +222,6 @@ double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                          \
-  template FactorError lu_error(const HostMatrix<T>&, const HostMatrix<T>&, std::span<const index_t>); \
-  template FactorError cholesky_error(const HostMatrix<T>&, const HostMatrix<T>&);                     \
-  template double solution_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&);    \
-  template double componentwise_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lu_error, cholesky_error, solution_error, componentwise_error)
 
 }  // namespace tesela

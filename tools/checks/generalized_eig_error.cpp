@@ -3,7 +3,6 @@
 #include "tools/checks/eig_error.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -185,10 +184,6 @@ GeneralizedEigError generalized_eig_error(GeneralizedKind kind, const HostMatrix
   return error;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                         \
-  template GeneralizedEigError generalized_eig_error(GeneralizedKind, const HostMatrix<T>&, const HostMatrix<T>&,     \
-                                                     const std::vector<double>&, const HostMatrix<T>&, index_t, bool, \
-                                                     index_t, std::uint64_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(generalized_eig_error)
 
 }  // namespace tesela

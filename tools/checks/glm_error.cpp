@@ -2,13 +2,11 @@
 
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <span>
 
 namespace tesela {
 
@@ -249,11 +247,10 @@ GqrError gqr_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
           ratio(euclidean_norm(rest_b.size(), rest_b.data()), B.norm), orthogonality(Q), orthogonality(V)};
 }
 
+TESELA_FUNCTIONS_FOR_NUMBERS(gqr_error)
 #define TESELA_INSTANTIATE(T)                                                                                         \
   template GlmError glm_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
-                              const HostMatrix<T>&, const HostMatrix<T>&, const std::vector<int>&, bool);             \
-  template GqrError gqr_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
-                              const HostMatrix<T>&, const HostMatrix<T>&);
+                              const HostMatrix<T>&, const HostMatrix<T>&, const std::vector<int>&, bool);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela

@@ -1,7 +1,6 @@
 #include "tools/checks/glm_error.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -81,9 +80,6 @@ typename kernels::NormalResidual<with_parts<T, double>>::Result gls_error(const 
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                                         \
-  template typename kernels::NormalResidual<with_parts<T, double>>::Result gls_error( \
-      const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, bool, const HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gls_error)
 
 }  // namespace tesela

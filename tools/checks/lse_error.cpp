@@ -2,14 +2,12 @@
 
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 namespace tesela {
 
@@ -18,8 +16,6 @@ namespace {
 
 template <class T>
 using Wide = HostMatrix<with_parts<T, double>>;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 /// Returns 2^-exponent(i, j) times each element (i, j), in double precision.
 template <class T>

@@ -2,7 +2,6 @@
 #include "tools/checks/svd_error.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <algorithm>
@@ -12,8 +11,6 @@ namespace tesela {
 namespace {
 
 constexpr index_t rows_at_once = 8192;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 double larger(double x, double y) { return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y); }
 
@@ -122,9 +119,6 @@ PcaError pca_error(const RowSource<T>& a, const Pca<T>& found) {
   return error;
 }
 
-#define TESELA_INSTANTIATE(T)                         \
-  template PcaBounds pca_bounds<T>(index_t, index_t); \
-  template PcaError pca_error(const RowSource<T>&, const Pca<T>&);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(pca_bounds, pca_error)
 
 }  // namespace tesela

@@ -1,6 +1,5 @@
 #include "tools/checks/reference.hpp"
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>

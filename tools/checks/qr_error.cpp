@@ -3,14 +3,12 @@
 #include "tools/checks/qr_error_sums.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 namespace tesela {
 
@@ -263,13 +261,7 @@ HostMatrix<T> identity(index_t m, index_t columns) {
   return q;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                  \
-  template QrBounds qr_bounds<T>(index_t, index_t);                                            \
-  template QrError qr_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&); \
-  template double gram_error(const HostMatrix<T>&, const HostMatrix<T>&, std::uint64_t);       \
-  template class QrSample<T>;                                                                  \
-  template HostMatrix<T> upper_trapezoid(const HostMatrix<T>&, index_t);                       \
-  template HostMatrix<T> identity(index_t, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(qr_bounds, qr_error, gram_error, upper_trapezoid, identity)
+TESELA_CLASSES_FOR_NUMBERS(QrSample)
 
 }  // namespace tesela

@@ -3,14 +3,11 @@
 #include "tools/checks/qr_error_sums.hpp"
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <utility>
 
 namespace tesela {
 

@@ -11,8 +11,6 @@
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>

@@ -1,10 +1,8 @@
 #include "tools/checks/svd_error.hpp"
 #include "tools/checks/worse.hpp"
-#include <tesela/runtime/instantiate.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <complex>
 #include <limits>
 
 namespace tesela {
@@ -28,9 +26,6 @@ SvdBatchError svd_batch_error(const HostMatrix<T>& a, const HostMatrix<real_t<T>
   });
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                      \
-  template SvdBatchError svd_batch_error(const HostMatrix<T>&, const HostMatrix<real_t<T>>&, const HostMatrix<T>*, \
-                                         const HostMatrix<T>*, index_t);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(svd_batch_error)
 
 }  // namespace tesela

@@ -5,14 +5,11 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
-#include <tesela/runtime/instantiate.hpp>
-#include <tesela/runtime/scalar.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <limits>
 
 namespace tesela {
 namespace {
@@ -161,14 +158,6 @@ double low_rank_error(const HostMatrix<T>& a, const std::vector<double>& values,
   return length / unit;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                            \
-  template SvdBounds svd_bounds<T>(index_t, index_t);                                                    \
-  template SvdError svd_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&,    \
-                              const HostMatrix<T>&, index_t, double);                                    \
-  template std::vector<double> reference_singular_values(const HostMatrix<T>&);                          \
-  template double norm_drift(const HostMatrix<T>&, const std::vector<double>&);                          \
-  template double low_rank_error(const HostMatrix<T>&, const std::vector<double>&, const HostMatrix<T>&, \
-                                 const HostMatrix<T>&, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(svd_bounds, svd_error, reference_singular_values, norm_drift, low_rank_error)
 
 }  // namespace tesela

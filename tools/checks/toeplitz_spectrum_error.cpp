@@ -123,14 +123,7 @@ double toeplitz_norm_estimate(index_t n, const T* t, std::span<const double> fou
   return norm > 0 ? std::min(scaled.back(norm), std::numeric_limits<double>::max()) : 1;
 }
 
-#define TESELA_TOEPLITZ_SPECTRUM_ERROR(T)                                                                       \
-  template ToeplitzSpectrumError toeplitz_spectrum_error(index_t, const T*, std::span<const double>,            \
-                                                         std::span<const signed char>, const T*, double);       \
-  template std::vector<double> toeplitz_dense_values(index_t, const T*);                                        \
-  template ToeplitzValuesError toeplitz_values_error(index_t, const T*, std::span<const double>, index_t, bool, \
-                                                     double, double, double);                                   \
-  template double toeplitz_norm_estimate(index_t, const T*, std::span<const double>);
-TESELA_TOEPLITZ_SPECTRUM_ERROR(float)
-TESELA_TOEPLITZ_SPECTRUM_ERROR(double)
+TESELA_FUNCTIONS_FOR_REALS(toeplitz_spectrum_error, toeplitz_dense_values, toeplitz_values_error,
+                           toeplitz_norm_estimate)
 
 }  // namespace tesela

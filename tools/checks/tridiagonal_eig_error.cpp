@@ -89,9 +89,6 @@ double tridiagonal_value_error(Band d, Band e, const std::vector<double>& values
   return error;
 }
 
-template EigError tridiagonal_eig_error(Band, Band, const std::vector<double>&, const HostMatrix<float>&, double,
-                                        index_t, std::uint64_t);
-template EigError tridiagonal_eig_error(Band, Band, const std::vector<double>&, const HostMatrix<double>&, double,
-                                        index_t, std::uint64_t);
+TESELA_FUNCTIONS_FOR_REALS(tridiagonal_eig_error)
 
 }  // namespace tesela

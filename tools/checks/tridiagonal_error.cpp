@@ -3,7 +3,6 @@
 #include <tesela/codelets/tridiagonal/exponent_recurrence.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
-#include <cmath>
 #include <limits>
 #include <mutex>
 #include <vector>

@@ -1,6 +1,5 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/command.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -28,14 +27,12 @@ int run(const Options& o) {
 
 const Command generate_command(Command::Group::top, "generate", "write a generated matrix to a file", [](App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("-m,--m", o->m, "rows (default: n)")->transform(cli::non_negative());
-  app.add_option("-n,--n", o->n, "columns")->transform(cli::non_negative())->capture_default_str();
+  app.add_option("-m,--m", o->m, "rows (default: n)")->non_negative();
+  app.add_option("-n,--n", o->n, "columns")->non_negative()->show_default();
   auto* random = add_random(app, o->random, random_kinds());
   add_deprecated_alias(app, "--pattern", o->pattern, random)->check(one_of({"random", "index"}));
-  app.add_option("-s,--seed", o->seed, "of the random numbers")->transform(non_negative())->capture_default_str();
-  app.add_option("-p,--precision", o->precision, "s (single) or d (double)")
-      ->check(one_of({"s", "d"}))
-      ->capture_default_str();
+  app.add_option("-s,--seed", o->seed, "of the random numbers")->non_negative()->show_default();
+  app.add_option("-p,--precision", o->precision, "s (single) or d (double)")->check(one_of({"s", "d"}))->show_default();
   add_output(app, Output::matrix, "-o,--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
   add_quiet(app, o->quiet);
   app.footer(

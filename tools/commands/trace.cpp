@@ -1,5 +1,4 @@
 #include "tools/app/command.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/trace_report.hpp"
 #include <tesela/runtime/errors.hpp>
@@ -22,8 +21,8 @@ const Command trace(Command::Group::top, "trace", "convert and draw a recorded t
                  "what --trace DIR left, or a program run with STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX=DIR; several "
                  "are drawn in one picture with one time axis")
       ->required();
-  app.add_option("--from", o->from, "draw from this second on")->transform(non_negative());
-  app.add_option("--to", o->to, "draw up to this second; 0: to the end")->transform(non_negative());
+  app.add_option("--from", o->from, "draw from this second on")->non_negative();
+  app.add_option("--to", o->to, "draw up to this second; 0: to the end")->non_negative();
   app.add_option("-o,--out", o->out, "picture of several traces; default traces.svg in the first DIR")
       ->type_name("FILE")
       ->check(ends_with({".svg"}, "a picture"));

@@ -5,7 +5,7 @@
 #include "tools/peers/harness.hpp"
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/host/by_type.hpp>
-#include <tesela/runtime/instantiate.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <cublasXt.h>
 #include <cuda_runtime.h>
@@ -106,10 +106,7 @@ void CublasXtGemm<T>::multiply(const T* a, const T* b, T* c) const {
                "cublasXt gemm");
 }
 
-#define TESELA_INSTANTIATE(T)   \
-  template class CublasGemm<T>; \
-  template class CublasXtGemm<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_NUMBERS(CublasGemm, CublasXtGemm)
 
 }  // namespace tesela::bench
 

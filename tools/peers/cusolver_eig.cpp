@@ -1,7 +1,7 @@
 #include "tools/peers/cusolver_eig.hpp"
 
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #if TESELA_HAVE_CUDA
 #include "tools/peers/cusolver_types.hpp"
@@ -135,11 +135,7 @@ void CusolverGeneralizedEig<T>::solve(T* values) const {
   copy_memory(values, w_.as<T>(), bytes_of<T>(n_));
 }
 
-#define TESELA_INSTANTIATE(T)         \
-  template class CusolverEig<T>;      \
-  template class CusolverEigBatch<T>; \
-  template class CusolverGeneralizedEig<T>;
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_REALS(CusolverEig, CusolverEigBatch, CusolverGeneralizedEig)
 template class CusolverEig<std::complex<float>>;
 template class CusolverEig<std::complex<double>>;
 

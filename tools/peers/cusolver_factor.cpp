@@ -99,10 +99,7 @@ std::vector<int> CusolverFactor<T>::swaps() const {
   return {rows.begin(), rows.end()};
 }
 
-template class CusolverFactor<float>;
-template class CusolverFactor<double>;
-template class CusolverFactor<std::complex<float>>;
-template class CusolverFactor<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(CusolverFactor)
 
 }  // namespace tesela
 

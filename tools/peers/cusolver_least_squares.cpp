@@ -1,7 +1,7 @@
 #include "tools/peers/cusolver_least_squares.hpp"
 
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #if TESELA_HAVE_CUDA
 #include <tesela/codelets/support/internal/cublas.hpp>
@@ -127,10 +127,7 @@ void CusolverLse<T>::solve(T* x) const {
   copy_memory(x, Y, bytes_of<T>(n * r));
 }
 
-#define TESELA_INSTANTIATE(T)    \
-  template class CusolverGlm<T>; \
-  template class CusolverLse<T>;
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_CLASSES_FOR_REALS(CusolverGlm, CusolverLse)
 
 }  // namespace tesela
 

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <complex>
 #include <cstdlib>
 #include <cusolverDn.h>
 
@@ -68,10 +67,7 @@ void fill_toeplitz(index_t n, const T* t, T* a) {
   check_device(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
-template void fill_toeplitz(index_t, const float*, float*);
-template void fill_toeplitz(index_t, const double*, double*);
-template void fill_toeplitz(index_t, const std::complex<float>*, std::complex<float>*);
-template void fill_toeplitz(index_t, const std::complex<double>*, std::complex<double>*);
+TESELA_FUNCTIONS_FOR_NUMBERS(fill_toeplitz)
 
 }  // namespace tesela::cusolver
 

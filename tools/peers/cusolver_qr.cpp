@@ -140,10 +140,7 @@ void CusolverQr<T>::solve(T* b, index_t cols) const {
   copy_memory(b, x, bytes);  // waits
 }
 
-template class CusolverQr<float>;
-template class CusolverQr<double>;
-template class CusolverQr<std::complex<float>>;
-template class CusolverQr<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(CusolverQr)
 
 }  // namespace tesela
 #endif

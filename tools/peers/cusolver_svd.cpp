@@ -173,12 +173,8 @@ void CusolverSvdBatch<T>::download(T* s, T* u, T* v) const {
   copy_memory(v, v_.as<T>(), bytes_of<T>(n_ * n_ * count_));
 }
 
-template class CusolverSvd<float>;
-template class CusolverSvd<double>;
-template class CusolverSvd<std::complex<float>>;
-template class CusolverSvd<std::complex<double>>;
-template class CusolverSvdBatch<float>;
-template class CusolverSvdBatch<double>;
+TESELA_CLASSES_FOR_NUMBERS(CusolverSvd)
+TESELA_CLASSES_FOR_REALS(CusolverSvdBatch)
 
 }  // namespace tesela
 

@@ -1,18 +1,14 @@
 #include "tools/peers/device.hpp"
 
 #include "tools/peers/harness.hpp"
-#include <tesela/host/by_type.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/machine/topology.hpp>
-#include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 #if TESELA_HAVE_CUDA
 
@@ -154,14 +150,8 @@ double copy_ceiling() {
   });
 }
 
-#define TESELA_INSTANTIATE(T)                                                                    \
-  template int cublas_multiply(CUstream_st*, index_t, index_t, index_t, const T*, const T*, T*); \
-  template double gemm_ceiling<T>();
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-template bool cublas_emulates<float>();
-template bool cublas_emulates<double>();
-template int cublas_emulated_multiply(CUstream_st*, index_t, index_t, index_t, const float*, const float*, float*);
-template int cublas_emulated_multiply(CUstream_st*, index_t, index_t, index_t, const double*, const double*, double*);
+TESELA_FUNCTIONS_FOR_NUMBERS(cublas_multiply, gemm_ceiling)
+TESELA_FUNCTIONS_FOR_REALS(cublas_emulates, cublas_emulated_multiply)
 
 #endif
 

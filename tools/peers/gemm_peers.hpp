@@ -4,7 +4,6 @@
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <functional>
-#include <memory>
 
 namespace tesela::bench {
 

@@ -55,15 +55,9 @@ void generate(const TridiagonalRow<T*>& bands, index_t batch, bool in_rows, Trid
   run_generator([&] { generate_bands_kernel<<<4096, 256>>>(on, batch, in_rows, on_device(generator)); });
 }
 
-template void generate(float*, index_t, index_t, Generator<float>);
-template void generate(double*, index_t, index_t, Generator<double>);
-template void generate(std::complex<float>*, index_t, index_t, Generator<std::complex<float>>);
-template void generate(std::complex<double>*, index_t, index_t, Generator<std::complex<double>>);
-template void generate(const TridiagonalRow<float*>&, index_t, bool, TridiagonalGenerator<float>);
-template void generate(const TridiagonalRow<double*>&, index_t, bool, TridiagonalGenerator<double>);
-template void generate(const TridiagonalRow<std::complex<float>*>&, index_t, bool,
-                       TridiagonalGenerator<std::complex<float>>);
-template void generate(const TridiagonalRow<std::complex<double>*>&, index_t, bool,
-                       TridiagonalGenerator<std::complex<double>>);
+#define TESELA_INSTANTIATE(T)                                 \
+  template void generate(T*, index_t, index_t, Generator<T>); \
+  template void generate(const TridiagonalRow<T*>&, index_t, bool, TridiagonalGenerator<T>);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::bench

@@ -2,6 +2,7 @@
 
 #include <tesela/host/by_type.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <dlfcn.h>
 
@@ -34,9 +35,6 @@ LapackQr<T> mkl_qr(const std::string& file) {
           reinterpret_cast<void (*)(int)>(function("MKL_Set_Num_Threads"))};
 }
 
-template LapackQr<float> own_lapack_qr();
-template LapackQr<double> own_lapack_qr();
-template LapackQr<float> mkl_qr(const std::string&);
-template LapackQr<double> mkl_qr(const std::string&);
+TESELA_FUNCTIONS_FOR_REALS(own_lapack_qr, mkl_qr)
 
 }  // namespace tesela::bench

@@ -119,11 +119,7 @@ T element(const Tile<T>& tile, index_t i, index_t j) {
   return tile.read()(i, j);
 }
 
-template void starpu_gemm(const TileMatrix<float>&, const TileMatrix<float>&, const TileMatrix<float>&);
-template void starpu_gemm(const TileMatrix<double>&, const TileMatrix<double>&, const TileMatrix<double>&);
-template float element(const Tile<float>&, index_t, index_t);
-template double element(const Tile<double>&, index_t, index_t);
-template std::complex<float> element(const Tile<std::complex<float>>&, index_t, index_t);
-template std::complex<double> element(const Tile<std::complex<double>>&, index_t, index_t);
+TESELA_FUNCTIONS_FOR_REALS(starpu_gemm)
+TESELA_FUNCTIONS_FOR_NUMBERS(element)
 
 }  // namespace tesela::bench

@@ -24,8 +24,6 @@ inline constexpr index_t samples = 4;
 /// Powers of two, one for each row or column.
 using Exponents = std::vector<int>;
 
-inline std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Largest |e| of a scaling by 2^e that leaves room for sums.
 template <class T>
 constexpr int most = std::numeric_limits<real_t<T>>::max_exponent - 24;

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/dense/internal/small_solve.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <numeric>
 #include <utility>
@@ -155,10 +154,6 @@ DirectSolve cholesky_here(const MatrixView<T>& a) {
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                               \
-  template std::optional<DirectSolve> lu_solve_here(const MatrixView<T>&, const MatrixView<T>&);            \
-  template DirectSolve cholesky_solve_here(const MatrixView<T>&, std::span<const T>, const MatrixView<T>&); \
-  template DirectSolve cholesky_here(const MatrixView<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lu_solve_here, cholesky_solve_here, cholesky_here)
 
 }  // namespace tesela::detail

@@ -214,9 +214,7 @@ HostMatrix<double> EquationBases::times(Graph& g, const HostMatrix<double>& x) c
   for (std::size_t k = 0; k < X_.size(); ++k)
     g.insert<BasisTimes>(on_gpu, {}, X_[k](0, 0), W_(0, static_cast<index_t>(k)), bases(k));
   g.wait();
-  HostMatrix<double> w(W_.m(), W_.n());
-  W_.copy_to(w.data(), w.ld());
-  return w;
+  return W_.to_host();
 }
 
 HostMatrix<double> EquationBases::transposed_times(Graph& g, const HostMatrix<double>& v) const {

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/econometrics/internal/model_variables.hpp>
-#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>

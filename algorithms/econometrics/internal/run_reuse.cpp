@@ -12,8 +12,6 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 template <class T>
 TileMatrix<T> whole(Runtime& runtime, const HostMatrix<T>& a, const char* name) {
   return TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {a.rows(), a.cols()}, name);

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/tridiagonal/sturm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
@@ -163,9 +162,6 @@ std::vector<Bracket<T>> bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, 
   return found;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                \
-  template std::vector<Bracket<T>> bisect(Runtime&, const ScaledTridiagonal<T>&, IndexRange, \
-                                          const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(bisect)
 
 }  // namespace tesela::detail

@@ -3,11 +3,9 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/tridiagonal/merge.hpp>
 #include <tesela/codelets/eigen/tridiagonal/steqr.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -301,9 +299,6 @@ void divide_and_conquer(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRa
   Tree<T>(runtime, t, options, x != nullptr).run(range, x, result);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                               \
-  template void divide_and_conquer(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>*, \
-                                   const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(divide_and_conquer)
 
 }  // namespace tesela::detail

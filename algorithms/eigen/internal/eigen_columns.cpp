@@ -1,7 +1,6 @@
 #include <tesela/algorithms/eigen/internal/eigen_columns.hpp>
 #include <tesela/codelets/eigen/tridiagonal/merge.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -109,12 +108,6 @@ std::vector<ColumnPlace> ascending_places(const std::vector<EigenColumns<T>>& no
   return {all.begin() + begin, all.begin() + end};
 }
 
-#define TESELA_INSTANTIATE(T)                                                                               \
-  template std::vector<IndexRange> independent_blocks(index_t, std::vector<T>&, index_t, index_t&);         \
-  template std::vector<index_t> ascending_order(const std::vector<T>&);                                     \
-  template void place_columns(Graph&, const std::vector<EigenColumns<T>>&, const std::vector<ColumnPlace>&, \
-                              const TileMatrix<T>&, index_t);                                               \
-  template std::vector<ColumnPlace> ascending_places(const std::vector<EigenColumns<T>>&, index_t, index_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(independent_blocks, ascending_order, place_columns, ascending_places)
 
 }  // namespace tesela::detail

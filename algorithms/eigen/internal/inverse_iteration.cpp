@@ -5,8 +5,6 @@
 #include <tesela/codelets/eigen/tridiagonal/sturm.hpp>
 #include <tesela/codelets/eigen/tridiagonal/tridiagonal_inverse.hpp>
 #include <tesela/codelets/support/fill.hpp>
-#include <tesela/runtime/instantiate.hpp>
-#include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -212,9 +210,6 @@ void bisect_and_iterate(Runtime& runtime, const ScaledTridiagonal<T>& given, Ind
   wait_and_check_convergence(g, result);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                               \
-  template void bisect_and_iterate(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>&, \
-                                   const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(bisect_and_iterate)
 
 }  // namespace tesela::detail

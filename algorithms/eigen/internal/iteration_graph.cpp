@@ -242,7 +242,6 @@ Iterated<T> iterate_by_tiles(Graph& g, const IteratedMatrix<T>& a, const EigIter
   return TileSteps<T>(g, a, options).run();
 }
 
-template Iterated<float> iterate_by_tiles(Graph&, const IteratedMatrix<float>&, const EigIterationOptions&);
-template Iterated<double> iterate_by_tiles(Graph&, const IteratedMatrix<double>&, const EigIterationOptions&);
+TESELA_FUNCTIONS_FOR_REALS(iterate_by_tiles)
 
 }  // namespace tesela::detail

@@ -108,9 +108,7 @@ class OneTask {
       for (index_t i = j + 1; i < std::min(n_, j + half_ + 1); ++i)
         end.remaining.add({i, j, static_cast<double>(element(i, j))});
     }
-    if (!forms_p()) return;
-    end.p = HostMatrix<T>(n_, n_);
-    P_.copy_to(end.p.data(), n_);
+    if (forms_p()) end.p = P_.to_host();
   }
 
   Graph& g_;
@@ -131,7 +129,6 @@ Iterated<T> run_iteration(Graph& g, const IteratedMatrix<T>& a, const EigIterati
                                                         : OneTask<T>(g, a, options).run();
 }
 
-template Iterated<float> run_iteration(Graph&, const IteratedMatrix<float>&, const EigIterationOptions&);
-template Iterated<double> run_iteration(Graph&, const IteratedMatrix<double>&, const EigIterationOptions&);
+TESELA_FUNCTIONS_FOR_REALS(run_iteration)
 
 }  // namespace tesela::detail

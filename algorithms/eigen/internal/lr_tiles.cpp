@@ -75,7 +75,6 @@ Tile<T> LrTiles<T>::below_diagonal(Graph& g, const TileMatrix<T>& D, index_t k) 
   return lower_(k, k);
 }
 
-template class LrTiles<float>;
-template class LrTiles<double>;
+TESELA_CLASSES_FOR_REALS(LrTiles)
 
 }  // namespace tesela::detail

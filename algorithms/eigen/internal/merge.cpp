@@ -103,7 +103,6 @@ void Merge<T>::read_values() {
   result_.order = ascending_order(result_.values);
 }
 
-template class Merge<float>;
-template class Merge<double>;
+TESELA_CLASSES_FOR_REALS(Merge)
 
 }  // namespace tesela::detail

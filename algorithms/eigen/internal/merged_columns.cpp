@@ -84,7 +84,6 @@ index_t MergedColumns<T>::rows() const {
   return rows;
 }
 
-template class MergedColumns<float>;
-template class MergedColumns<double>;
+TESELA_CLASSES_FOR_REALS(MergedColumns)
 
 }  // namespace tesela::detail

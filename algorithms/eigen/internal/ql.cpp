@@ -2,7 +2,6 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/tridiagonal/ql.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -72,9 +71,6 @@ void ql(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const
   wait_and_check_convergence(g, result);
 }
 
-#define TESELA_INSTANTIATE(T)                                                               \
-  template void ql(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TileMatrix<T>*, \
-                   const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_REALS(ql)
 
 }  // namespace tesela::detail

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
 namespace tesela::detail {
 
@@ -51,8 +50,7 @@ index_t ScaledTridiagonal<T>::count_below(double x) const {
   return below;
 }
 
-template struct ScaledTridiagonal<float>;
-template struct ScaledTridiagonal<double>;
+TESELA_STRUCTS_FOR_REALS(ScaledTridiagonal)
 
 template <class T>
 IndexRange selected_positions(const char* routine, const ScaledTridiagonal<T>& t,
@@ -67,8 +65,7 @@ IndexRange selected_positions(const char* routine, const ScaledTridiagonal<T>& t
   range.end = std::max(range.begin, std::min(range.end, t.count_below(options.high)));
   return range;
 }
-template IndexRange selected_positions(const char*, const ScaledTridiagonal<float>&, const TridiagonalEigOptions&);
-template IndexRange selected_positions(const char*, const ScaledTridiagonal<double>&, const TridiagonalEigOptions&);
+TESELA_FUNCTIONS_FOR_REALS(selected_positions)
 
 index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& options) {
   constexpr index_t suitable = 384;  // for smaller orders a GPU's launches take longer than the cores' work

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/least_squares/row_scaling.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -35,8 +34,7 @@ TileMatrix<double> insert_row_sizes(Graph& g, const TileMatrix<T>& A) {
 bool exponents_of(const TileMatrix<double>& sizes, std::vector<int>& exponents) {
   bool finite = true;
   exponents.assign(static_cast<std::size_t>(sizes.m()), none);
-  sizes.for_each_tile([&](const Tile<double>& tile, index_t first, index_t) {
-    const auto column = tile.read();
+  sizes.read_each_tile([&](const auto& column, index_t first, index_t) {
     for (index_t i = 0; i < column.rows; ++i) {
       const double size = column(i, 0);
       finite = finite && std::isfinite(size);
@@ -103,8 +101,7 @@ std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A) {
   for (const real_t<T> norm : norms_of_columns(g, A)) of_columns.push_back(norm > 0 ? std::ilogb(norm) : none);
   if (!graded<T>(of_columns)) return exponents;
   std::fill(exponents.begin(), exponents.end(), none);
-  A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
-    const auto block = tile.read();
+  A.read_each_tile([&](const auto& block, index_t row, index_t column) {
     for (index_t j = 0; j < block.cols; ++j)
       for (index_t i = 0; i < block.rows; ++i)
         if (block(i, j) != T(0)) {
@@ -159,12 +156,6 @@ void unscale_multipliers(const std::vector<int>& e, HostMatrix<T>& L, std::vecto
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                      \
-  template std::vector<int> row_exponents_of(Graph&, const TileMatrix<T>&);                        \
-  template bool graded<T>(const std::vector<int>&);                                                \
-  template EquationUnits equilibrate_equations(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                               const TileMatrix<T>&);                              \
-  template void unscale_multipliers(const std::vector<int>&, HostMatrix<T>&, std::vector<int>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(row_exponents_of, graded, equilibrate_equations, unscale_multipliers)
 
 }  // namespace tesela::detail

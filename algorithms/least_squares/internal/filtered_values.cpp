@@ -8,8 +8,6 @@
 namespace tesela::detail {
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Returns the place of the minimum of f between low and high by golden sections.
 template <class F>
 double golden_section(const F& f, double low, double high) {

@@ -5,9 +5,7 @@
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -36,8 +34,7 @@ std::vector<real_t<T>> norms_of_columns(Graph& g, const TileMatrix<T>& A) {
   for (index_t j = 0; j < A.nt(); ++j)
     for (index_t i = 0; i < A.mt(); ++i) g.insert<ColumnNorms<T>>({}, A(i, j), norms(j, i));
   constexpr Real most = std::numeric_limits<Real>::max();
-  norms.for_each_tile([&](const Tile<Real>& tile, index_t first, index_t) {
-    const auto column = tile.read();
+  norms.read_each_tile([&](const auto& column, index_t first, index_t) {
     for (index_t k = 0; k < column.rows; ++k) {
       Real& norm = all[static_cast<std::size_t>(first + k)];
       norm = std::min(most, std::hypot(norm, std::min(column(k, 0), most)));
@@ -243,7 +240,6 @@ void measure(SolvedTriangle<T>& s, const std::vector<real_t<T>>& norms, HostMatr
 /// the size of the largest one.
 template <class T>
 void measure_as_a_whole(SolvedTriangle<T>& s, const std::vector<real_t<T>>& norms) {
-  const auto at = [](index_t j) { return static_cast<std::size_t>(j); };
   int most = std::numeric_limits<int>::min();
   double norm = 0;
   for (std::size_t j = 0; j < norms.size(); ++j)
@@ -380,25 +376,15 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   if (!answer.backward_error.good()) answer.status = SolveStatus::inaccurate;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                       \
-  template std::vector<real_t<T>> norms_of_columns(Graph&, const TileMatrix<T>&);                                   \
-  template Size scale_into_range(Graph&, const TileMatrix<T>&);                                                     \
-  template std::vector<int> scale_columns_into_range(Graph&, const TileMatrix<T>&);                                 \
-  template Glm<T> glm_not_finite(index_t);                                                                          \
-  template void transform_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                                   \
-  template void transform_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                                     \
-  template HostMatrix<T> rows_of(const HostMatrix<T>&, index_t, index_t);                                           \
-  template HostMatrix<T> minus_product(Graph&, const HostMatrix<T>&, const TileMatrix<T>&, const LeastNorm<T>&);    \
-  template std::optional<LeastNorm<T>> solve_by_rq(Graph&, const RqFactorization<T>&, const HostMatrix<T>&, double, \
-                                                   double, bool);                                                   \
-  template HostMatrix<T> beyond(Graph&, const RqFactorization<T>&, index_t);                                        \
-  template HostMatrix<T> spread_of(Graph&, HostMatrix<T>, HostMatrix<T>, int, const std::vector<int>&);             \
-  template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);                    \
-  template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
-                      const HostMatrix<T>&, Shape, const Size&, const FactorProperties&);                           \
-  template void divide_rows(HostMatrix<T>&, const std::vector<int>&);                                               \
-  template HostMatrix<T> with_rows_at(HostMatrix<T>, const std::vector<index_t>&);                                  \
-  template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double);                \
+TESELA_FUNCTIONS_FOR_NUMBERS(norms_of_columns, scale_into_range, scale_columns_into_range, glm_not_finite,
+                             minus_product, solve_by_rq)
+TESELA_FUNCTIONS_FOR_NUMBERS(beyond, spread_of, judge, divide_rows, with_rows_at)
+#define TESELA_INSTANTIATE(T)                                                                        \
+  template void transform_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                    \
+  template void transform_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                      \
+  template HostMatrix<T> rows_of(const HostMatrix<T>&, index_t, index_t);                            \
+  template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);     \
+  template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double); \
   template SolvedTriangle<T> solve_triangle(Graph&, const TileR<T>&, HostMatrix<T>);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 

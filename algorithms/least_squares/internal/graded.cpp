@@ -2,7 +2,6 @@
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/row_basis.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +13,6 @@ namespace tesela::detail {
 
 using namespace kernels;
 namespace {
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 std::vector<index_t> large_first(const std::vector<int>& sizes) {
   std::vector<index_t> order(sizes.size());
@@ -168,10 +165,7 @@ void GradedRowsOfA<T>::apply(Op op, HostMatrix<T>& X) const {
   if (op == Op::none) X = rows_in_order(X, order_, true);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                    \
-  template HostMatrix<T> graded_null_space_part(const HostMatrix<T>&, index_t, const std::vector<int>&, double); \
-  template LeastNorm<T> graded_least_norm(HostMatrix<T>, std::vector<int>, const HostMatrix<T>&, double, bool);  \
-  template class GradedRowsOfA<T>;
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(graded_null_space_part, graded_least_norm)
+TESELA_CLASSES_FOR_NUMBERS(GradedRowsOfA)
 
 }  // namespace tesela::detail

@@ -5,12 +5,10 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 namespace tesela::detail {
@@ -160,12 +158,7 @@ double normalize_columns(HostMatrix<T>& X) {
   return most;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                  \
-  template class ResidentTriangle<T>;                                                          \
-  template TileMatrix<T> one_tile(Graph&, const HostMatrix<T>&, const char*);                  \
-  template HostMatrix<T> tile_product(Graph&, Op, const TileMatrix<T>&, const HostMatrix<T>&); \
-  template HostMatrix<T> probes<T>(index_t, index_t);                                          \
-  template double normalize_columns(HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(one_tile, tile_product, probes, normalize_columns)
+TESELA_CLASSES_FOR_NUMBERS(ResidentTriangle)
 
 }  // namespace tesela::detail

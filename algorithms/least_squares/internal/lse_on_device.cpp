@@ -7,7 +7,6 @@
 #include <tesela/codelets/least_squares/row_scaling.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +19,6 @@ using namespace kernels;
 namespace {
 
 constexpr double largest_condition = 3e3, largest_condition_of_k = 300;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 template <class T>
 void add(HostMatrix<T>& x, const HostMatrix<T>& change, T factor = 1) {
@@ -38,8 +35,7 @@ FirstRows<T> first_rows_in_place(Graph& g, const TileMatrix<T>& B, index_t n) {
   g.insert<Lacpy<T>>(on_gpu, {}, B(0, 0), c(0, 0));
   for (index_t i = 0; i < B.mt(); ++i) g.insert<ColumnNorms<T>>(on_gpu, {i == 0 ? n : 0}, B(i, 0), norms(i, 0));
   c.copy_to(parts.rows.data(), parts.rows.ld());
-  norms.for_each_tile([&](const Tile<real_t<T>>& tile, index_t, index_t) {
-    const auto part = tile.read();
+  norms.read_each_tile([&](const auto& part, index_t, index_t) {
     for (index_t k = 0; k < r; ++k) parts.norms_below[at(k)] = std::hypot(parts.norms_below[at(k)], part(k, 0));
   });
   return parts;
@@ -184,9 +180,6 @@ std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactor
   return answer;
 }
 
-#define TESELA_INSTANTIATE(T)                                       \
-  template std::optional<ConstrainedLeastSquares<T>> lse_on_device( \
-      Graph&, const QrFactorization<T>&, const TileMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(lse_on_device)
 
 }  // namespace tesela::detail

@@ -5,7 +5,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -123,8 +122,6 @@ namespace {
 
 constexpr int none = std::numeric_limits<int>::min() / 4;  // exponent of zero
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 template <class T>
 int exponent_of(T value) {
   return value != T(0) ? std::ilogb(largest_part(value)) : none;
@@ -227,12 +224,7 @@ ScaledProblem<T> scaled_problem(const ExtendedQr<T>& e, const HostMatrix<T>& C, 
   return s;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                \
-  template class Constraints<T>;                                                                             \
-  template ScaledProblem<T> scaled_problem(const ExtendedQr<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
-                                           std::vector<int>);                                                \
-  template std::vector<int> unknown_units(const HostMatrix<T>&, const HostMatrix<T>&);                       \
-  template HostMatrix<T> equilibrated(const HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(scaled_problem, unknown_units, equilibrated)
+TESELA_CLASSES_FOR_NUMBERS(Constraints)
 
 }  // namespace tesela::detail

@@ -5,7 +5,6 @@
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -72,11 +71,9 @@ std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, c
   result.condition = condition(0, 0).read()(0, 0);
   if (!clearly_regular(result.condition, rcond)) return std::nullopt;
   result.rank = n;
-  result.X = HostMatrix<T>(n, r);
-  X.copy_to(result.X.data(), result.X.ld());
+  result.X = X.to_host();
   result.residual_norms.assign(static_cast<std::size_t>(r), Real(0));
-  norms.for_each_tile([&](Tile<Real> tile, index_t, index_t) {
-    const auto part = tile.read();
+  norms.read_each_tile([&](const auto& part, index_t, index_t) {
     for (index_t j = 0; j < r; ++j) {
       Real& norm = result.residual_norms[static_cast<std::size_t>(j)];
       norm = std::hypot(norm, part(j, 0));
@@ -88,8 +85,6 @@ std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, c
   return result;
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template std::optional<LeastSquares<T>> ols_on_device(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(ols_on_device)
 
 }  // namespace tesela::detail

@@ -3,11 +3,8 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace tesela::detail {
@@ -109,12 +106,6 @@ ExtendedQr<T> reduce_here(const MatrixView<T>& a, const MatrixView<T>& b) {
   return e;
 }
 
-#define TESELA_INSTANTIATE(T)                                                     \
-  template ExtendedQr<T> reduce_here(const MatrixView<T>&, const MatrixView<T>&); \
-  template LeastSquares<T> not_finite(index_t);                                   \
-  template LeastSquares<T> ols_any_rank(ExtendedQr<T>, Shape, double);            \
-  template bool regular(const HostMatrix<T>&, double, double);                    \
-  template LeastSquares<T> ols_from_r(Graph&, ExtendedQr<T>, Shape, const OlsOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(reduce_here, not_finite, ols_any_rank, regular, ols_from_r)
 
 }  // namespace tesela::detail

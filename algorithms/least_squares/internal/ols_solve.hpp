@@ -6,10 +6,8 @@
 #include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace tesela::detail {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <type_traits>
 
 namespace tesela::detail {
 
@@ -50,9 +49,6 @@ RowClasses<T> weight_classes(const char* routine, const std::vector<T>& weights)
   return row_classes(roots);
 }
 
-template RowClasses<float> row_classes(const std::vector<float>&);
-template RowClasses<double> row_classes(const std::vector<double>&);
-template RowClasses<float> weight_classes(const char*, const std::vector<float>&);
-template RowClasses<double> weight_classes(const char*, const std::vector<double>&);
+TESELA_FUNCTIONS_FOR_REALS(row_classes, weight_classes)
 
 }  // namespace tesela::detail

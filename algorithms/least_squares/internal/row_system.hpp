@@ -12,7 +12,6 @@
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 

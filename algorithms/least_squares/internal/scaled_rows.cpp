@@ -3,7 +3,6 @@
 #include <tesela/codelets/least_squares/row_scaling.hpp>
 #include <tesela/host/graded_rows.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -89,8 +88,7 @@ HostMatrix<T> rows_of(const TileMatrix<T>& A, const RowClasses<real_t<T>>& d, in
   for (index_t i = 0; i < A.m(); ++i)
     if (d.factors(i, k) != 0) place[static_cast<std::size_t>(i)] = rows++;
   HostMatrix<T> part(rows, A.n());
-  A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
-    const auto block = tile.read();
+  A.read_each_tile([&](const auto& block, index_t row, index_t column) {
     for (index_t i = 0; i < block.rows; ++i)
       if (const index_t to = place[static_cast<std::size_t>(row + i)]; to >= 0)
         for (index_t j = 0; j < block.cols; ++j) part(to, column + j) = d.factors(row + i, k) * block(i, j);
@@ -146,8 +144,7 @@ struct Range {
 
 Range range_of(const TileMatrix<double>& ranges) {
   Range all;
-  ranges.for_each_tile([&](const Tile<double>& tile, index_t, index_t) {
-    const auto columns = tile.read();
+  ranges.read_each_tile([&](const auto& columns, index_t, index_t) {
     for (index_t k = 0; k < columns.cols; ++k) {
       if (std::isnan(columns(0, k))) all.counted = -std::numeric_limits<double>::infinity();
       all.largest = std::max(all.largest, columns(0, k));
@@ -227,10 +224,9 @@ std::optional<LeastSquares<T>> solve_one_weight_class(Graph& g, const TileMatrix
   return in_units_of(ols(g, A, B, settled), 0, static_cast<index_t>(range.counted));
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                        \
-  template std::optional<LeastSquares<T>> solve_one_weight_class(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                                                 const TileMatrix<real_t<T>>&, const OlsOptions&);   \
-  template LeastSquares<T> solve_scaled_rows(Graph&, const TileMatrix<T>&, const TileMatrix<T>&,                     \
+TESELA_FUNCTIONS_FOR_NUMBERS(solve_one_weight_class)
+#define TESELA_INSTANTIATE(T)                                                                    \
+  template LeastSquares<T> solve_scaled_rows(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
                                              const RowClasses<real_t<T>>&, const OlsOptions&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 template LeastSquares<float> solve_scaled_rows(Graph&, const MatrixRows<float>&, const HostMatrix<float>&,

@@ -6,7 +6,6 @@
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <vector>
 

@@ -110,25 +110,22 @@ std::vector<real_t<T>> SeminormalRows<T>::norms(Graph& g) const {
 
 template <class T>
 HostMatrix<T> SeminormalRows<T>::transposed_product(Graph& g, const HostMatrix<T>& X) const {
-  HostMatrix<T> rows = HostMatrix<T>::zeros(b_.m(), X.cols()), result(b_.n(), X.cols());
+  HostMatrix<T> rows = HostMatrix<T>::zeros(b_.m(), X.cols());
   for (index_t j = 0; j < X.cols(); ++j) std::copy_n(&X(0, j), q_, &rows(first_, j));
   const TileMatrix<T> x(g.runtime(), rows.rows(), X.cols(), {rows.rows(), X.cols()}, "X"),
-      y(g.runtime(), result.rows(), X.cols(), {b_.tile_shape().nb, X.cols()}, "Y");
+      y(g.runtime(), b_.n(), X.cols(), {b_.tile_shape().nb, X.cols()}, "Y");
   x.copy_from(rows.data(), rows.ld());
   gemm(g, adjoint<T>, Op::none, T(1), b_, x, T(0), y, {.kernel = GemmKernel::cublas});
-  y.copy_to(result.data(), result.ld());
-  return result;
+  return y.to_host();
 }
 
 template <class T>
 HostMatrix<T> SeminormalRows<T>::product(Graph& g, const HostMatrix<T>& X) const {
-  HostMatrix<T> result(b_.m(), X.cols());
   const TileMatrix<T> x(g.runtime(), X.rows(), X.cols(), {b_.tile_shape().nb, X.cols()}, "X"),
-      y(g.runtime(), result.rows(), X.cols(), {result.rows(), X.cols()}, "Y");
+      y(g.runtime(), b_.m(), X.cols(), {b_.m(), X.cols()}, "Y");
   x.copy_from(X.data(), X.ld());
   gemm(g, Op::none, Op::none, T(1), b_, x, T(0), y, {.kernel = GemmKernel::cublas});
-  y.copy_to(result.data(), result.ld());
-  return result;
+  return y.to_host();
 }
 
 template <class T>
@@ -179,9 +176,6 @@ auto SeminormalRows<T>::step(Graph& g, const HostMatrix<T>& C2) const -> Step {
   return {std::move(u), std::move(l)};
 }
 
-template class SeminormalRows<float>;
-template class SeminormalRows<double>;
-template class SeminormalRows<std::complex<float>>;
-template class SeminormalRows<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(SeminormalRows)
 
 }  // namespace tesela::detail

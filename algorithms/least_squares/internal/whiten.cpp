@@ -7,16 +7,13 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/row_basis.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace tesela::detail {
 
@@ -249,16 +246,8 @@ void divide(Graph& g, const CovarianceFactor<T>& factor, HostMatrix<T>& X) {
   triangular_solve(g, adjoint<T>, factor.F, X);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                   \
-  template bool well_conditioned<T>(index_t, double, bool);                                                     \
-  template Structure structure_of(const HostMatrix<T>&);                                                        \
-  template double divide_if_well_conditioned(Graph&, Structure, const HostMatrix<T>&, HostMatrix<T>&, index_t); \
-  template index_t rank_of_factor(const HostMatrix<T>&, double);                                                \
-  template void require_symmetric(const char*, const HostMatrix<T>&, int);                                      \
-  template CovarianceError indefinite(const char*, const std::string&, index_t, index_t, T, int);               \
-  template CovarianceFactor<T> factor_covariance(Graph&, const char*, HostMatrix<T>, int);                      \
-  template HostMatrix<T> written_out(CovarianceFactor<T>);                                                      \
-  template void divide(Graph&, const CovarianceFactor<T>&, HostMatrix<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(well_conditioned, structure_of, divide_if_well_conditioned, rank_of_factor,
+                             require_symmetric, indefinite)
+TESELA_FUNCTIONS_FOR_NUMBERS(factor_covariance, written_out, divide)
 
 }  // namespace tesela::detail

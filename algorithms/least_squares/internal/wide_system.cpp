@@ -3,7 +3,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -136,9 +135,6 @@ LeastSquares<T> solve_wide_here(Graph& g, const MatrixView<T>& a, const MatrixVi
   return solved ? std::move(*solved) : ols_any_rank(reduce_here(a, b), a.shape(), rcond);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                     \
-  template std::optional<LeastSquares<T>> solve_wide_system(Graph&, ExtendedQr<T>, const WideSystem<T>&, double); \
-  template LeastSquares<T> solve_wide_here(Graph&, const MatrixView<T>&, const MatrixView<T>&, double);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(solve_wide_system, solve_wide_here)
 
 }  // namespace tesela::detail

@@ -37,8 +37,7 @@ Magnitude<T> magnitude(Graph& g, const TileMatrix<T>& A) {
     if (!std::isnan(largest) && !(one <= largest)) largest = one;
   });
   if (std::isfinite(largest)) return {.exponent = largest > 0 ? std::ilogb(largest) : 0};
-  HostMatrix<T> a(A.m(), A.n());
-  A.copy_to(a.data(), a.ld());
+  HostMatrix<T> a = A.to_host();
   return Magnitude<T>::of(MatrixView(a));
 }
 

@@ -66,9 +66,6 @@ std::vector<ComputedEigenvalue> dense_values(Graph& g, const SineToeplitz<T>& A,
   return merged(n, values, first, count);
 }
 
-template DensePairs<float> dense_pairs(Graph&, const SineToeplitz<float>&, index_t, index_t);
-template DensePairs<double> dense_pairs(Graph&, const SineToeplitz<double>&, index_t, index_t);
-template std::vector<ComputedEigenvalue> dense_values(Graph&, const SineToeplitz<float>&, index_t, index_t);
-template std::vector<ComputedEigenvalue> dense_values(Graph&, const SineToeplitz<double>&, index_t, index_t);
+TESELA_FUNCTIONS_FOR_REALS(dense_pairs, dense_values)
 
 }  // namespace tesela::detail

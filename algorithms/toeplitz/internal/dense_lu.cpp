@@ -4,7 +4,6 @@
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace tesela::detail {
@@ -101,9 +100,6 @@ double DenseLu<T>::condition(Graph& g) const {
          });
 }
 
-template class DenseLu<float>;
-template class DenseLu<double>;
-template class DenseLu<std::complex<float>>;
-template class DenseLu<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(DenseLu)
 
 }  // namespace tesela::detail

@@ -183,7 +183,6 @@ std::optional<typename InverseQueue<T>::Start> InverseQueue<T>::start(Priority w
   return start;
 }
 
-template class InverseQueue<float>;
-template class InverseQueue<double>;
+TESELA_CLASSES_FOR_REALS(InverseQueue)
 
 }  // namespace tesela::detail

@@ -203,7 +203,6 @@ LanczosGoal LanczosGroup<T>::goal(const SearchJob& job) const {
           options_.tolerance, job.interval.count};
 }
 
-template class LanczosGroup<float>;
-template class LanczosGroup<double>;
+TESELA_CLASSES_FOR_REALS(LanczosGroup)
 
 }  // namespace tesela::detail

@@ -105,7 +105,6 @@ std::vector<Tile<T>> LanczosTiles<T>::basis(int part) const {
   return all_tiles(parts_[static_cast<std::size_t>(part)].basis);
 }
 
-template class LanczosTiles<float>;
-template class LanczosTiles<double>;
+TESELA_CLASSES_FOR_REALS(LanczosTiles)
 
 }  // namespace tesela::detail

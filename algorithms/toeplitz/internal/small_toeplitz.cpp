@@ -141,14 +141,6 @@ std::optional<ToeplitzSolution> toeplitz_solve_here(const Runtime& runtime, cons
   return solution;
 }
 
-#define TESELA_TOEPLITZ_HERE(T)                                                                               \
-  template std::optional<ToeplitzSolution> toeplitz_solve_here(const Runtime&, const HostMatrix<T>&,          \
-                                                               const HostMatrix<T>*, T, const MatrixView<T>&, \
-                                                               const ToeplitzSolveOptions&);
-TESELA_TOEPLITZ_HERE(float)
-TESELA_TOEPLITZ_HERE(double)
-TESELA_TOEPLITZ_HERE(std::complex<float>)
-TESELA_TOEPLITZ_HERE(std::complex<double>)
-#undef TESELA_TOEPLITZ_HERE
+TESELA_FUNCTIONS_FOR_NUMBERS(toeplitz_solve_here)
 
 }  // namespace tesela::detail

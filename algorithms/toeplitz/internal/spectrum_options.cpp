@@ -116,9 +116,6 @@ SpectrumBounds spectrum_bounds(index_t n, const SpectrumOptions& options) {
   return {std::min(std::max(residual, asked), useful_bound), std::min(std::max(100 * roundings, asked), useful_bound)};
 }
 
-template SpectrumOptions resolved_options<float>(const Runtime&, index_t, SpectrumOptions);
-template SpectrumOptions resolved_options<double>(const Runtime&, index_t, SpectrumOptions);
-template SpectrumBounds spectrum_bounds<float>(index_t, const SpectrumOptions&);
-template SpectrumBounds spectrum_bounds<double>(index_t, const SpectrumOptions&);
+TESELA_FUNCTIONS_FOR_REALS(resolved_options, spectrum_bounds)
 
 }  // namespace tesela::detail

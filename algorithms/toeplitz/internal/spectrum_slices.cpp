@@ -77,9 +77,6 @@ SpectrumSlices slice_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOp
   return s;
 }
 
-template SpectrumSlices count_wanted(Graph&, const SineToeplitz<float>&, const SpectrumOptions&);
-template SpectrumSlices count_wanted(Graph&, const SineToeplitz<double>&, const SpectrumOptions&);
-template SpectrumSlices slice_wanted(Graph&, const SineToeplitz<float>&, const SpectrumOptions&);
-template SpectrumSlices slice_wanted(Graph&, const SineToeplitz<double>&, const SpectrumOptions&);
+TESELA_FUNCTIONS_FOR_REALS(count_wanted, slice_wanted)
 
 }  // namespace tesela::detail

@@ -92,14 +92,6 @@ SpectrumAccuracy accuracy_of_orthogonal(const SineToeplitz<T>& A, const Spectrum
   return verdict_of(A, options, values, largest_residual(values), 0);
 }
 
-#define TESELA_TOEPLITZ_VERDICT(T)                                                                                     \
-  template CertifiedValues certify_search(Graph&, const SineToeplitz<T>&, const SpectrumOptions&, const CountedRange&, \
-                                          std::vector<ComputedEigenvalue>, const std::vector<SpectrumInterval>&);      \
-  template CertifiedValues certify_dense(Graph&, const SineToeplitz<T>&, const SpectrumOptions&, const CountedRange&,  \
-                                         std::vector<ComputedEigenvalue>);                                             \
-  template SpectrumAccuracy accuracy_of_orthogonal(const SineToeplitz<T>&, const SpectrumOptions&,                     \
-                                                   const std::vector<ComputedEigenvalue>&);
-TESELA_TOEPLITZ_VERDICT(float)
-TESELA_TOEPLITZ_VERDICT(double)
+TESELA_FUNCTIONS_FOR_REALS(certify_search, certify_dense, accuracy_of_orthogonal)
 
 }  // namespace tesela::detail

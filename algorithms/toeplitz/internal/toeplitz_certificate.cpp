@@ -191,13 +191,7 @@ void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double 
     }
 }
 
-template void pin(Graph&, const SineToeplitz<float>&, std::vector<Claim>&, double, double, index_t*,
-                  const CountOptions&);
-template void pin(Graph&, const SineToeplitz<double>&, std::vector<Claim>&, double, double, index_t*,
-                  const CountOptions&);
-template index_t certify(Graph&, const SineToeplitz<float>&, const CountedRange&, std::vector<Claim>&, index_t*,
-                         const CountOptions&);
-template index_t certify(Graph&, const SineToeplitz<double>&, const CountedRange&, std::vector<Claim>&, index_t*,
-                         const CountOptions&);
+TESELA_FUNCTIONS_FOR_REALS(certify)
+TESELA_FUNCTIONS_FOR_REALS(pin)
 
 }  // namespace tesela::detail

@@ -22,14 +22,6 @@ double least_norm(const SineToeplitz<T>& A, const std::vector<SpectrumInterval>&
   return norm;
 }
 
-/// Returns the pairs of a run; waits for them.
-template <class T>
-HostMatrix<double> values_of(const RunPairs<T>& run) {
-  HostMatrix<double> pairs(run.pairs.m(), run.pairs.n());
-  run.pairs.copy_to(pairs.data(), pairs.ld());
-  return pairs;
-}
-
 template <class T>
 class Search {
  public:
@@ -171,7 +163,7 @@ class Search {
   /// spoils the others. The inverses at all shifts of an interval may lack the same pair; therefore a few such pairs,
   /// and a few that are too near to others, are left to refinement by counts (certify_search). Waits for the pairs.
   index_t count_inaccurate_pairs(const RunPairs<T>& run) const {
-    const HostMatrix<double> pairs = values_of(run);
+    const HostMatrix<double> pairs = run.pairs.to_host();
     const double enough = bounds_.error * norm_ / 2;
     index_t vague = 0;
     for (index_t part = 0; part < 2; ++part) {
@@ -197,7 +189,7 @@ class Search {
     const SpectrumInterval& i = run.job.interval;
     IntervalPairs<T> piece{i.low, {}, {}, std::move(run.x)};
     {
-      const HostMatrix<double> pairs = values_of(run);
+      const HostMatrix<double> pairs = run.pairs.to_host();
       for (std::size_t part = 0; part < 2; ++part)
         for (index_t j = 0; j < i.count[part]; ++j) {
           const auto row = 2 * static_cast<index_t>(part);
@@ -244,9 +236,6 @@ SearchResult<T> search_intervals(Graph& g, const SineToeplitz<T>& A, const Spect
   return Search<T>(g, A, decided, intervals).run();
 }
 
-template SearchResult<float> search_intervals(Graph&, const SineToeplitz<float>&, const SpectrumOptions&,
-                                              const std::vector<SpectrumInterval>&);
-template SearchResult<double> search_intervals(Graph&, const SineToeplitz<double>&, const SpectrumOptions&,
-                                               const std::vector<SpectrumInterval>&);
+TESELA_FUNCTIONS_FOR_REALS(search_intervals)
 
 }  // namespace tesela::detail

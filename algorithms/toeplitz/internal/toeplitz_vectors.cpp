@@ -110,7 +110,6 @@ TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vecto
                                        const std::vector<IntervalPairs<T>>&);                                  \
   template TileMatrix<T> place_vectors(Graph&, const SineToeplitz<T>&, const std::vector<ComputedEigenvalue>&, \
                                        const std::array<OneTile<T>, 2>&);
-TESELA_PLACE_VECTORS(float)
-TESELA_PLACE_VECTORS(double)
+TESELA_FOR_REALS(TESELA_PLACE_VECTORS)
 
 }  // namespace tesela::detail

@@ -1,9 +1,7 @@
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/tridiagonal/internal/small_tridiagonal.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 namespace tesela::detail {
@@ -140,10 +138,6 @@ std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime& runtime, Matri
   return solved;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                          \
-  template std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime&, MatrixView<const T>,                     \
-                                                              MatrixView<const T>, MatrixView<const T>, MatrixView<T>, \
-                                                              const TridiagonalOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(tridiagonal_solve_here)
 
 }  // namespace tesela::detail

@@ -1,7 +1,14 @@
 #pragma once
 
-// The tensor cores' product of bytes on compute capability 9.0: a warpgroup adds 64 x 256 or 64 x 128 integers.
+// The tensor cores' product of bytes on compute capability 9.0: a warpgroup adds 64 x 256 integers.
 // Internal to codelets/.
+
+#define TESELA_8_SUMS(i)                                                                                      \
+  "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3]), "+r"(d[i + 4]), "+r"(d[i + 5]), "+r"(d[i + 6]), \
+      "+r"(d[i + 7])
+#define TESELA_64_SUMS(i)                                                                                      \
+  TESELA_8_SUMS(i), TESELA_8_SUMS(i + 8), TESELA_8_SUMS(i + 16), TESELA_8_SUMS(i + 24), TESELA_8_SUMS(i + 32), \
+      TESELA_8_SUMS(i + 40), TESELA_8_SUMS(i + 48), TESELA_8_SUMS(i + 56)
 
 namespace tesela::kernels {
 
@@ -20,49 +27,7 @@ __device__ __forceinline__ void multiply_bytes(int (&d)[128], unsigned long long
       "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
       "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
       "}, %128, %129, p; }"
-      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]),
-        "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]),
-        "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]),
-        "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]),
-        "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]),
-        "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]),
-        "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), "+r"(d[56]),
-        "+r"(d[57]), "+r"(d[58]), "+r"(d[59]), "+r"(d[60]), "+r"(d[61]), "+r"(d[62]), "+r"(d[63]), "+r"(d[64]),
-        "+r"(d[65]), "+r"(d[66]), "+r"(d[67]), "+r"(d[68]), "+r"(d[69]), "+r"(d[70]), "+r"(d[71]), "+r"(d[72]),
-        "+r"(d[73]), "+r"(d[74]), "+r"(d[75]), "+r"(d[76]), "+r"(d[77]), "+r"(d[78]), "+r"(d[79]), "+r"(d[80]),
-        "+r"(d[81]), "+r"(d[82]), "+r"(d[83]), "+r"(d[84]), "+r"(d[85]), "+r"(d[86]), "+r"(d[87]), "+r"(d[88]),
-        "+r"(d[89]), "+r"(d[90]), "+r"(d[91]), "+r"(d[92]), "+r"(d[93]), "+r"(d[94]), "+r"(d[95]), "+r"(d[96]),
-        "+r"(d[97]), "+r"(d[98]), "+r"(d[99]), "+r"(d[100]), "+r"(d[101]), "+r"(d[102]), "+r"(d[103]), "+r"(d[104]),
-        "+r"(d[105]), "+r"(d[106]), "+r"(d[107]), "+r"(d[108]), "+r"(d[109]), "+r"(d[110]), "+r"(d[111]), "+r"(d[112]),
-        "+r"(d[113]), "+r"(d[114]), "+r"(d[115]), "+r"(d[116]), "+r"(d[117]), "+r"(d[118]), "+r"(d[119]), "+r"(d[120]),
-        "+r"(d[121]), "+r"(d[122]), "+r"(d[123]), "+r"(d[124]), "+r"(d[125]), "+r"(d[126]), "+r"(d[127])
-      : "l"(a), "l"(b), "r"(add));
-}
-
-/// Adds A B to the 64 sums from `First` on, as multiply_bytes(): B is 32 x 128.
-template <int First>
-__device__ __forceinline__ void multiply_half(int (&d)[128], unsigned long long a, unsigned long long b, int add) {
-  asm volatile(
-      "{ .reg .pred p; setp.ne.b32 p, %66, 0;"
-      "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-      "}, %64, %65, p; }"
-      : "+r"(d[First + 0]), "+r"(d[First + 1]), "+r"(d[First + 2]), "+r"(d[First + 3]), "+r"(d[First + 4]),
-        "+r"(d[First + 5]), "+r"(d[First + 6]), "+r"(d[First + 7]), "+r"(d[First + 8]), "+r"(d[First + 9]),
-        "+r"(d[First + 10]), "+r"(d[First + 11]), "+r"(d[First + 12]), "+r"(d[First + 13]), "+r"(d[First + 14]),
-        "+r"(d[First + 15]), "+r"(d[First + 16]), "+r"(d[First + 17]), "+r"(d[First + 18]), "+r"(d[First + 19]),
-        "+r"(d[First + 20]), "+r"(d[First + 21]), "+r"(d[First + 22]), "+r"(d[First + 23]), "+r"(d[First + 24]),
-        "+r"(d[First + 25]), "+r"(d[First + 26]), "+r"(d[First + 27]), "+r"(d[First + 28]), "+r"(d[First + 29]),
-        "+r"(d[First + 30]), "+r"(d[First + 31]), "+r"(d[First + 32]), "+r"(d[First + 33]), "+r"(d[First + 34]),
-        "+r"(d[First + 35]), "+r"(d[First + 36]), "+r"(d[First + 37]), "+r"(d[First + 38]), "+r"(d[First + 39]),
-        "+r"(d[First + 40]), "+r"(d[First + 41]), "+r"(d[First + 42]), "+r"(d[First + 43]), "+r"(d[First + 44]),
-        "+r"(d[First + 45]), "+r"(d[First + 46]), "+r"(d[First + 47]), "+r"(d[First + 48]), "+r"(d[First + 49]),
-        "+r"(d[First + 50]), "+r"(d[First + 51]), "+r"(d[First + 52]), "+r"(d[First + 53]), "+r"(d[First + 54]),
-        "+r"(d[First + 55]), "+r"(d[First + 56]), "+r"(d[First + 57]), "+r"(d[First + 58]), "+r"(d[First + 59]),
-        "+r"(d[First + 60]), "+r"(d[First + 61]), "+r"(d[First + 62]), "+r"(d[First + 63])
+      : TESELA_64_SUMS(0), TESELA_64_SUMS(64)
       : "l"(a), "l"(b), "r"(add));
 }
 

@@ -3,7 +3,6 @@
 #include <tesela/codelets/support/internal/shared_inl.hpp>
 #include <tesela/runtime/types.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -80,14 +80,10 @@ void PlaceColumns<T, X>::cpu(const Args& args, In<index_t> map, X<T> x, std::spa
   }
 }
 
+TESELA_STRUCTS_FOR_REALS(MergeColumns, MergeProduct, CopyRow)
 #define TESELA_INSTANTIATE(T)             \
-  template struct MergeColumns<T>;        \
-  template struct MergeProduct<T>;        \
-  template struct CopyRow<T>;             \
   template struct PlaceColumns<T, InOut>; \
   template struct PlaceColumns<T, Out>;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

@@ -153,14 +153,10 @@ void PlaceColumns<T, X>::cuda(CudaContext& context, const Args& args, In<index_t
       sources);
 }
 
+TESELA_CUDA_FOR_REALS(MergeColumns, MergeProduct, CopyRow)
 #define TESELA_INSTANTIATE(T)                                                   \
-  template decltype(MergeColumns<T>::cuda) MergeColumns<T>::cuda;               \
-  template decltype(MergeProduct<T>::cuda) MergeProduct<T>::cuda;               \
-  template decltype(CopyRow<T>::cuda) CopyRow<T>::cuda;                         \
   template decltype(PlaceColumns<T, InOut>::cuda) PlaceColumns<T, InOut>::cuda; \
   template decltype(PlaceColumns<T, Out>::cuda) PlaceColumns<T, Out>::cuda;
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_REALS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels

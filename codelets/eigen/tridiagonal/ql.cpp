@@ -74,10 +74,7 @@ void QlRotate<T>::cpu(const Args&, In<T> rotations, In<index_t> sweeps, InOut<T>
   ql::best_apply<T>()(&rotations(0, 0), &rotations(0, 1), sweeps.data, x);
 }
 
-template struct QlSweeps<float>;
-template struct QlSweeps<double>;
-template struct QlRotate<float>;
-template struct QlRotate<double>;
+TESELA_STRUCTS_FOR_REALS(QlSweeps, QlRotate)
 
 }  // namespace tesela::kernels
 #endif

@@ -34,13 +34,6 @@ void SecularRows<T>::cpu(const Args& args, In<T> poles, In<index_t> order, In<T>
                         &roots(0, 1), new_upper, new_lower});
 }
 
-template struct SecularRoots<float>;
-template struct SecularRoots<double>;
-template struct SecularWeights<float>;
-template struct SecularWeights<double>;
-template struct SecularVectors<float>;
-template struct SecularVectors<double>;
-template struct SecularRows<float>;
-template struct SecularRows<double>;
+TESELA_STRUCTS_FOR_REALS(SecularRoots, SecularWeights, SecularVectors, SecularRows)
 
 }  // namespace tesela::kernels

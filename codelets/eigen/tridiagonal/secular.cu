@@ -76,13 +76,6 @@ void SecularRows<T>::cuda(CudaContext& context, const Args& args, In<T> poles, I
       lower, args.lower, new_upper, new_lower);
 }
 
-template decltype(SecularRoots<float>::cuda) SecularRoots<float>::cuda;
-template decltype(SecularRoots<double>::cuda) SecularRoots<double>::cuda;
-template decltype(SecularWeights<float>::cuda) SecularWeights<float>::cuda;
-template decltype(SecularWeights<double>::cuda) SecularWeights<double>::cuda;
-template decltype(SecularVectors<float>::cuda) SecularVectors<float>::cuda;
-template decltype(SecularVectors<double>::cuda) SecularVectors<double>::cuda;
-template decltype(SecularRows<float>::cuda) SecularRows<float>::cuda;
-template decltype(SecularRows<double>::cuda) SecularRows<double>::cuda;
+TESELA_CUDA_FOR_REALS(SecularRoots, SecularWeights, SecularVectors, SecularRows)
 
 }  // namespace tesela::kernels

@@ -83,20 +83,11 @@ template <class T>
 index_t syevd_work(bool, index_t, bool) {
   return 1;
 }
-template index_t syevd_work<float>(bool, index_t, bool);
-template index_t syevd_work<double>(bool, index_t, bool);
-template index_t syevd_work<std::complex<float>>(bool, index_t, bool);
-template index_t syevd_work<std::complex<double>>(bool, index_t, bool);
+TESELA_FUNCTIONS_FOR_NUMBERS(syevd_work)
 #endif
 
-template struct Syevd<float>;
-template struct Syevd<double>;
-template struct Syevd<std::complex<float>>;
-template struct Syevd<std::complex<double>>;
-template struct Steqr<float>;
-template struct Steqr<double>;
-template struct Stedc<float>;
-template struct Stedc<double>;
+TESELA_STRUCTS_FOR_NUMBERS(Syevd)
+TESELA_STRUCTS_FOR_REALS(Steqr, Stedc)
 
 }  // namespace tesela::kernels
 #endif

@@ -90,15 +90,8 @@ void Syevd<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<real
                 "cusolver syevd");
 }
 
-template decltype(Steqr<float>::cuda) Steqr<float>::cuda;
-template decltype(Steqr<double>::cuda) Steqr<double>::cuda;
-template index_t syevd_work<float>(bool, index_t, bool);
-template index_t syevd_work<double>(bool, index_t, bool);
-template index_t syevd_work<std::complex<float>>(bool, index_t, bool);
-template index_t syevd_work<std::complex<double>>(bool, index_t, bool);
-template decltype(Syevd<float>::cuda) Syevd<float>::cuda;
-template decltype(Syevd<double>::cuda) Syevd<double>::cuda;
-template decltype(Syevd<std::complex<float>>::cuda) Syevd<std::complex<float>>::cuda;
-template decltype(Syevd<std::complex<double>>::cuda) Syevd<std::complex<double>>::cuda;
+TESELA_CUDA_FOR_REALS(Steqr)
+TESELA_FUNCTIONS_FOR_NUMBERS(syevd_work)
+TESELA_CUDA_FOR_NUMBERS(Syevd)
 
 }  // namespace tesela::kernels

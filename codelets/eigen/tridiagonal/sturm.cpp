@@ -81,8 +81,7 @@ void count(index_t n, const T* diagonal, const T* squares, index_t points, const
   TESELA_BEST_TARGET(count<T>)(n, diagonal, squares, points, x, counts);
 }
 
-template void prepare(index_t, const float*, const float*, float*, float*);
-template void prepare(index_t, const double*, const double*, double*, double*);
+TESELA_FUNCTIONS_FOR_REALS(prepare)
 template void count(index_t, const float*, const float*, index_t, const float*, index_t*);
 template void count(index_t, const double*, const double*, index_t, const double*, index_t*);
 
@@ -110,10 +109,7 @@ void SturmBisect<T>::cpu(const Args& args, In<T> t, In<index_t> wanted, InOut<T>
   }
 }
 
-template struct SturmCount<float>;
-template struct SturmCount<double>;
-template struct SturmBisect<float>;
-template struct SturmBisect<double>;
+TESELA_STRUCTS_FOR_REALS(SturmCount, SturmBisect)
 
 }  // namespace tesela::kernels
 #endif

@@ -95,9 +95,6 @@ void SturmBisect<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<in
       levels);
 }
 
-template decltype(SturmCount<float>::cuda) SturmCount<float>::cuda;
-template decltype(SturmCount<double>::cuda) SturmCount<double>::cuda;
-template decltype(SturmBisect<float>::cuda) SturmBisect<float>::cuda;
-template decltype(SturmBisect<double>::cuda) SturmBisect<double>::cuda;
+TESELA_CUDA_FOR_REALS(SturmCount, SturmBisect)
 
 }  // namespace tesela::kernels

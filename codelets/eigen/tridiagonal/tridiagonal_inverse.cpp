@@ -135,10 +135,7 @@ void OrthonormalizeClusters<T>::cpu(const Args&, In<index_t> first, InOut<T> x) 
   }
 }
 
-template struct InverseStep<float>;
-template struct InverseStep<double>;
-template struct OrthonormalizeClusters<float>;
-template struct OrthonormalizeClusters<double>;
+TESELA_STRUCTS_FOR_REALS(InverseStep, OrthonormalizeClusters)
 
 }  // namespace tesela::kernels
 #endif

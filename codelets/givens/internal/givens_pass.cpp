@@ -225,11 +225,7 @@ void pass_columns(const GivensWindow& w, bool forward, index_t from, index_t to,
 
 #define TESELA_INSTANTIATE(T) \
   template void pass_columns(const GivensWindow&, bool, index_t, index_t, const Rotation<T>*, Strided<T>, index_t, T*);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels::internal
 #endif

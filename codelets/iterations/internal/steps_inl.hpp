@@ -4,8 +4,6 @@
 #include <tesela/codelets/iterations/iteration_steps.hpp>
 #include <tesela/codelets/support/internal/shared_inl.hpp>
 
-#include <limits>
-
 #if defined(TESELA_ITERATIONS_STEPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESELA_ITERATIONS_STEPS_INL
 #undef TESELA_ITERATIONS_STEPS_INL

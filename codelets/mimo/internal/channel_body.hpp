@@ -109,8 +109,7 @@ TESELA_BOTH void order_columns(ColumnOrder kind, bool up, index_t m, index_t n, 
   switch (kind) {
     case ColumnOrder::natural:
     case ColumnOrder::gradient:
-    case ColumnOrder::su_wassell:
-      break;
+    case ColumnOrder::su_wassell: break;
     case ColumnOrder::norm: {
       for (index_t j = 0; j < n; ++j) {
         T sum = 0;

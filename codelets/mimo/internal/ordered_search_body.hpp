@@ -138,8 +138,7 @@ template <class F>
 void with_size(index_t n, const F& f) {
   switch (n) {
 #define TESELA_SIZE(N) \
-  case N:              \
-    return f.template operator()<N>();
+  case N: return f.template operator()<N>();
     TESELA_SIZE(1)
     TESELA_SIZE(2)
     TESELA_SIZE(3)

@@ -9,10 +9,6 @@ namespace tesela::kernels {
 /// Most columns that append_rows() accepts.
 inline constexpr index_t append_rows_cols = 32;
 
-/// Number of shapes that append_rows() has for 9 to 16 columns. They differ in rows per lane and warps per thread
-/// block; 0 is the default.
-inline constexpr int append_rows_variants = 5;
-
 /// [R; A], all column-major in device memory; A's columns may be anywhere.
 template <class T>
 struct AppendRowsProblem {

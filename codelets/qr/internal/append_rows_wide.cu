@@ -104,15 +104,6 @@ int unstack_triangle(CUstream_st* stream, const StackedRows<T>& a, T* r, index_t
   return cudaGetLastError();
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                  \
-  template int stack_triangle(CUstream_st*, const StackedRows<T>&, const T*, index_t);                         \
-  template int stack_rows(CUstream_st*, const StackedRows<T>&, index_t, index_t, const T*, index_t, const T*); \
-  template int scale_columns(CUstream_st*, const StackedRows<T>&);                                             \
-  template int unstack_triangle(CUstream_st*, const StackedRows<T>&, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_NUMBERS(stack_triangle, stack_rows, scale_columns, unstack_triangle)
 
 }  // namespace tesela::kernels

@@ -1,7 +1,5 @@
 #include <tesela/codelets/qr/internal/block_reflector.hpp>
 
-#include <algorithm>
-
 namespace tesela::kernels::internal {
 namespace {
 
@@ -114,15 +112,8 @@ void join(index_t k1, index_t k2, T* t, index_t ldt) {
   blas::trmm<T>(Side::right, Triangle::upper, Op::none, k1, k2, 1, t12 + k1, ldt, t12, ldt);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                     \
-  template void multiply(const BlockVectors<T>&, index_t, const T*, index_t, T*, index_t);                        \
-  template void apply(const BlockVectors<T>&, Side, Op, const T*, index_t, index_t, T*, index_t, T*, index_t, T*, \
-                      index_t);                                                                                   \
-  template void join(index_t, index_t, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_NUMBERS(apply, join)
+#define TESELA_INSTANTIATE(T) template void multiply(const BlockVectors<T>&, index_t, const T*, index_t, T*, index_t);
+TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 
 }  // namespace tesela::kernels::internal

@@ -186,13 +186,6 @@ void tpqrt_panel(index_t full, index_t trapezoid, index_t width, T* r, index_t l
     Panel<T>(width, r, ldr, t, ldt, {b, full, ldb}).factor_upper(trapezoid, b + full, ldb);
 }
 
-#define TESELA_INSTANTIATE(T)                                            \
-  template void geqrt_panel(index_t, index_t, T*, index_t, T*, index_t); \
-  template void tpqrt_panel(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_NUMBERS(geqrt_panel, tpqrt_panel)
 
 }  // namespace tesela::kernels::internal

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 // Factors panels of up to 32 columns in registers. A panel is spread over one thread block per 512 rows (double; 256
 // rows if complex) and stays in their registers from its first column to its last. Each column needs one exchange
@@ -281,26 +280,14 @@ int factor_panel(CUstream_st* stream, const Panel<T>& panel, void* exchange, uns
   epoch += 4 * static_cast<unsigned>(panel.cols) + 1;  // at most
   auto* packets = static_cast<Packet*>(exchange);
   switch (panel_width<T>(panel.rows)) {
-    case 32:
-      return launch<32>(stream, panel, packets, before);
-    case 16:
-      return launch<16>(stream, panel, packets, before);
-    case 8:
-      return launch<8>(stream, panel, packets, before);
-    case 4:
-      return launch<4>(stream, panel, packets, before);
+    case 32: return launch<32>(stream, panel, packets, before);
+    case 16: return launch<16>(stream, panel, packets, before);
+    case 8: return launch<8>(stream, panel, packets, before);
+    case 4: return launch<4>(stream, panel, packets, before);
   }
   return static_cast<int>(cudaErrorInvalidValue);
 }
 
-#define TESELA_INSTANTIATE(T)                     \
-  template index_t panel_width<T>(index_t);       \
-  template std::size_t panel_exchange_bytes<T>(); \
-  template int factor_panel(CUstream_st*, const Panel<T>&, void*, unsigned&);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_NUMBERS(panel_width, panel_exchange_bytes, factor_panel)
 
 }  // namespace tesela::kernels

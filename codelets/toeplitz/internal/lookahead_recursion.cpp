@@ -12,8 +12,6 @@ namespace {
 
 constexpr double worst = 10;  ///< of ||S^-1||_1; a smaller one is passed more often, a larger one loses more digits
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 template <class T>
 T dot(index_t n, const T* x, const T* y) {
   T sum = 0;

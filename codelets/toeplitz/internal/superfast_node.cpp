@@ -16,8 +16,6 @@ std::vector<T> numbers(index_t rows, index_t columns) {
   return std::vector<T>(static_cast<std::size_t>(rows * columns));
 }
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Equations of a node, transposed: column i of d has the coefficients of equation i, and column i of v the effect of
 /// the unknowns on other nodes by row i. m x m each.
 template <class T>
@@ -142,11 +140,6 @@ Node<T> factor_parent(const CauchyBlock<T>& block, const Range& range, const Ske
   return node;
 }
 
-template Node<float> factor_leaf(const CauchyBlock<float>&, const Range&, float*, Skeleton<float>&);
-template Node<double> factor_leaf(const CauchyBlock<double>&, const Range&, double*, Skeleton<double>&);
-template Node<float> factor_parent(const CauchyBlock<float>&, const Range&, const Skeleton<float>&,
-                                   const Skeleton<float>&, float*, Skeleton<float>&);
-template Node<double> factor_parent(const CauchyBlock<double>&, const Range&, const Skeleton<double>&,
-                                    const Skeleton<double>&, double*, Skeleton<double>&);
+TESELA_FUNCTIONS_FOR_REALS(factor_leaf, factor_parent)
 
 }  // namespace tesela::kernels::superfast

@@ -121,9 +121,6 @@ Interpolation<T> interpolate(const CauchyBlock<T>& block, index_t lo, index_t hi
   return result;
 }
 
-template Interpolation<float> interpolate(const CauchyBlock<float>&, index_t, index_t, const std::vector<index_t>&,
-                                          index_t);
-template Interpolation<double> interpolate(const CauchyBlock<double>&, index_t, index_t, const std::vector<index_t>&,
-                                           index_t);
+TESELA_FUNCTIONS_FOR_REALS(interpolate)
 
 }  // namespace tesela::kernels::superfast

@@ -6,8 +6,6 @@
 namespace tesela::kernels::superfast {
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Computes Y += alpha op(A) X, A m x n in memory, X with k columns.
 template <class T>
 void add(Op op, index_t m, index_t n, index_t k, T alpha, const T* a, const T* x, index_t ldx, T* y, index_t ldy) {
@@ -79,15 +77,6 @@ std::vector<T> backward(const Node<const T>& node, index_t k, const T* z, const 
   return x;
 }
 
-template Message<float> forward(const Node<const float>&, index_t, const std::vector<float>&, const std::vector<float>&,
-                                float*);
-template Message<double> forward(const Node<const double>&, index_t, const std::vector<double>&,
-                                 const std::vector<double>&, double*);
-template void join(const Node<const float>&, index_t, const Message<float>&, const Message<float>&, std::vector<float>&,
-                   std::vector<float>&);
-template void join(const Node<const double>&, index_t, const Message<double>&, const Message<double>&,
-                   std::vector<double>&, std::vector<double>&);
-template std::vector<float> backward(const Node<const float>&, index_t, const float*, const float*, index_t);
-template std::vector<double> backward(const Node<const double>&, index_t, const double*, const double*, index_t);
+TESELA_FUNCTIONS_FOR_REALS(forward, join, backward)
 
 }  // namespace tesela::kernels::superfast

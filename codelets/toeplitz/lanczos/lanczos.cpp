@@ -112,11 +112,6 @@ void LevinsonLanczosSteps<T>::cpu(const Args& args, In<T> t, Out<double> coeffic
                        &coefficients(0, static_cast<index_t>(s) * args.steps + k));
 }
 
-template struct LanczosStart<float>;
-template struct LanczosStart<double>;
-template struct LanczosSteps<float>;
-template struct LanczosSteps<double>;
-template struct LevinsonLanczosSteps<float>;
-template struct LevinsonLanczosSteps<double>;
+TESELA_STRUCTS_FOR_REALS(LanczosStart, LanczosSteps, LevinsonLanczosSteps)
 
 }  // namespace tesela::kernels

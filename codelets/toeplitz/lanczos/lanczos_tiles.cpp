@@ -62,15 +62,6 @@ void LanczosNorm<T>::cpu(const Args& args, Out<T> norm, Commute<double> coeffici
   toeplitz::lanczos_norm(core, args, norm, coefficients, sums);
 }
 
-#define TESELA_LANCZOS_TILES(T)       \
-  template struct LanczosBegin<T>;    \
-  template struct LanczosProduct<T>;  \
-  template struct LanczosRecent<T>;   \
-  template struct LanczosProject<T>;  \
-  template struct LanczosSubtract<T>; \
-  template struct LanczosNorm<T>;
-TESELA_LANCZOS_TILES(float)
-TESELA_LANCZOS_TILES(double)
-#undef TESELA_LANCZOS_TILES
+TESELA_STRUCTS_FOR_REALS(LanczosBegin, LanczosProduct, LanczosRecent, LanczosProject, LanczosSubtract, LanczosNorm)
 
 }  // namespace tesela::kernels

@@ -76,8 +76,6 @@ void LanczosNorm<T>::cuda(CudaContext& context, const Args& args, Out<T> norm, C
   template void LanczosSubtract<T>::cuda(CudaContext&, const Args&, In<T>, InOut<T>, Out<T>, Scratch<T>,           \
                                          std::span<const In<T>>);                                                  \
   template void LanczosNorm<T>::cuda(CudaContext&, const Args&, Out<T>, Commute<double>, std::span<const In<T>>);
-TESELA_LANCZOS_TILES(float)
-TESELA_LANCZOS_TILES(double)
-#undef TESELA_LANCZOS_TILES
+TESELA_FOR_REALS(TESELA_LANCZOS_TILES)
 
 }  // namespace tesela::kernels

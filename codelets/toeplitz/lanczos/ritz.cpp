@@ -5,7 +5,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -233,11 +232,6 @@ void RitzPairsPart<T>::cpu(const Args& args, In<T> c, In<T> tables, In<T> z, Out
   measure_pairs(args.part, c, tables, x, rows, z.cols, pairs.data, pairs.ld, x + rows * z.cols);
 }
 
-template struct RitzSelect<float>;
-template struct RitzSelect<double>;
-template struct RitzPairs<float>;
-template struct RitzPairs<double>;
-template struct RitzPairsPart<float>;
-template struct RitzPairsPart<double>;
+TESELA_STRUCTS_FOR_REALS(RitzSelect, RitzPairs, RitzPairsPart)
 
 }  // namespace tesela::kernels

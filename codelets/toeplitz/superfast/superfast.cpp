@@ -14,8 +14,6 @@ namespace {
 constexpr index_t largest_leaf = 96;  // leaves of 48 to 96 rows; 24 to 48 and 128 are slower on one core
 constexpr int most_cut = 6, least_below = 3;
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 template <class T>
 CauchyBlock<T> block_of(const SuperfastNodeArgs& args, const In<T>& c, const In<T>& w, const In<double>& sums) {
   const SuperfastTree& tree = args.tree;
@@ -131,11 +129,6 @@ void SuperfastParent<T>::cpu(const Args& args, In<T> c, In<T> w, In<double> sums
   write(to, skeleton, places);
 }
 
-template struct SuperfastTables<float>;
-template struct SuperfastTables<double>;
-template struct SuperfastSubtree<float>;
-template struct SuperfastSubtree<double>;
-template struct SuperfastParent<float>;
-template struct SuperfastParent<double>;
+TESELA_STRUCTS_FOR_REALS(SuperfastTables, SuperfastSubtree, SuperfastParent)
 
 }  // namespace tesela::kernels

@@ -35,7 +35,6 @@ struct SuperfastTree {
   index_t places(int level) const { return most[at(level)] > 0 ? most[at(level)] : 1; }
 
  private:
-  static std::size_t at(int level) { return static_cast<std::size_t>(level); }
   index_t node_numbers(int level) const;
 };
 

@@ -10,8 +10,6 @@ using superfast::Message;
 using superfast::Node;
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Substitutes forward in the subtree of node j; `data` and `z` move behind its nodes and their unknowns.
 template <class T>
 Message<T> forward_subtree(const SuperfastTree& tree, int level, index_t j, const In<T>& sine, const T*& data, T*& z) {
@@ -173,17 +171,7 @@ void SuperfastEnd<T>::cpu(const Args& args, In<T> spectrum, InOut<T> b, InOut<do
   toeplitz::superfast_end(machine, args, spectrum, b, outcome.data, state.data, info.data, roots);
 }
 
-template struct SuperfastBegin<float>;
-template struct SuperfastBegin<double>;
-template struct SuperfastForward<float>;
-template struct SuperfastForward<double>;
-template struct SuperfastTop<float>;
-template struct SuperfastTop<double>;
-template struct SuperfastBackward<float>;
-template struct SuperfastBackward<double>;
-template struct SuperfastImprove<float>;
-template struct SuperfastImprove<double>;
-template struct SuperfastEnd<float>;
-template struct SuperfastEnd<double>;
+TESELA_STRUCTS_FOR_REALS(SuperfastBegin, SuperfastForward, SuperfastTop, SuperfastBackward, SuperfastImprove,
+                         SuperfastEnd)
 
 }  // namespace tesela::kernels

@@ -25,11 +25,6 @@ void SuperfastEnd<T>::cuda(CudaContext& context, const Args& args, In<T> spectru
   toeplitz::superfast_end(machine, args, spectrum, b, outcome.data, state.data, info.data, roots);
 }
 
-template decltype(SuperfastBegin<float>::cuda) SuperfastBegin<float>::cuda;
-template decltype(SuperfastBegin<double>::cuda) SuperfastBegin<double>::cuda;
-template decltype(SuperfastImprove<float>::cuda) SuperfastImprove<float>::cuda;
-template decltype(SuperfastImprove<double>::cuda) SuperfastImprove<double>::cuda;
-template decltype(SuperfastEnd<float>::cuda) SuperfastEnd<float>::cuda;
-template decltype(SuperfastEnd<double>::cuda) SuperfastEnd<double>::cuda;
+TESELA_CUDA_FOR_REALS(SuperfastBegin, SuperfastImprove, SuperfastEnd)
 
 }  // namespace tesela::kernels

@@ -222,17 +222,6 @@ int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, 
   return cudaGetLastError();
 }
 
-#define TESELA_INSTANTIATE(T)                                                                       \
-  template int solve(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);                \
-  template int solve_in_one_pass(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);    \
-  template int reduce(void*, const DeviceRows<T>&, Segment<T>*, index_t, Segment<T>*, index_t);     \
-  template int substitute(void*, const DeviceRows<T>&, Segment<T>*, index_t, DeviceEnds<T>, int*);  \
-  template int join_tiles(void*, const DeviceTiles<T>&, int, index_t, Joint<T>*, index_t, index_t); \
-  template int fill_tiles(void*, const Joint<T>*, index_t, index_t, index_t, bool, T*, index_t, int*, index_t);
-TESELA_INSTANTIATE(float)
-TESELA_INSTANTIATE(double)
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_NUMBERS(solve, solve_in_one_pass, reduce, substitute, join_tiles, fill_tiles)
 
 }  // namespace tesela::kernels::tridiagonal

@@ -4,7 +4,6 @@
 
 // Band systems of real and complex numbers: one body for four types. LAPACK's gesv is the reference.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -9,7 +9,6 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -2,17 +2,13 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/econometrics/model_data.hpp>
-#include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 
 #include <array>
-#include <cmath>
 #include <fstream>
 #include <sstream>
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

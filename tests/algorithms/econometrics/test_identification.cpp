@@ -2,7 +2,6 @@
 
 #include <functional>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

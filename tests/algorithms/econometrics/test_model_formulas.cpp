@@ -9,9 +9,7 @@
 #include <sys/stat.h>
 #include <thread>
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -1,7 +1,6 @@
 #include "tests/support/simultaneous_equations.hpp"
 #include <tesela/algorithms/econometrics/sem_summary.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

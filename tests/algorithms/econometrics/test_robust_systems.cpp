@@ -1,8 +1,5 @@
 #include "tests/support/simultaneous_equations.hpp"
 
-#include <algorithm>
-
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -3,7 +3,6 @@
 
 #include <cstdio>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

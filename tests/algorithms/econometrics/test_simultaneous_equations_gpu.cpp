@@ -2,7 +2,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/simultaneous_equations.hpp"
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

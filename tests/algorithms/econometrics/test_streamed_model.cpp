@@ -2,7 +2,6 @@
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/tiles/generator.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEST_CASE("generated rows do not depend on the block size") {

@@ -6,7 +6,6 @@
 
 #include <utility>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -3,7 +3,6 @@
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/algorithms/eigen/internal/iteration_loop.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 using Verdict = SymmetricEigStatus::Verdict;
 

@@ -6,7 +6,6 @@
 
 #include <catch2/matchers/catch_matchers.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -2,9 +2,6 @@
 #include "tests/support/two_sided.hpp"
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 
-#include <cstdio>
-
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {
@@ -43,9 +40,8 @@ void check(const Problem<T>& p) {
   const TileMatrix<T> Q = tiles(runtime(), identity<T>(n), {ld, 37});
   reduction.apply(g, Op::none, Q);
   REQUIRE(g.wait().ok());
-  const HostMatrix<T> q = contents(Q);
-  B.tiles().for_each_tile([&](const Tile<T>& tile, index_t, index_t column) {
-    const auto x = tile.read();
+  const HostMatrix<T> q = Q.to_host();
+  B.tiles().read_each_tile([&](const auto& x, index_t, index_t column) {
     for (index_t j = 0; j < x.cols; ++j)
       for (index_t i = 0; i < x.rows && column + j + i < n; ++i) {
         if (i > B.half_width()) REQUIRE(x(i, j) == T(0));
@@ -56,7 +52,7 @@ void check(const Problem<T>& p) {
   });
   reduction.apply(g, adjoint<T>, Q);  // to Q gives the identity
   REQUIRE(g.wait().ok());
-  CHECK(distance(contents(Q), identity<T>(n)) <= orthogonality_bound<T>(n));
+  CHECK(distance(Q.to_host(), identity<T>(n)) <= orthogonality_bound<T>(n));
   check_two_sided(a, q, dense, q);
 }
 

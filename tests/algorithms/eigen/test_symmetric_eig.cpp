@@ -3,7 +3,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -5,7 +5,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

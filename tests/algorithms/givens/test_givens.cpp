@@ -5,7 +5,6 @@
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

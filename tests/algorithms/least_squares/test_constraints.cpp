@@ -4,7 +4,6 @@
 #include <tesela/algorithms/least_squares/internal/lse_parts.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -2,7 +2,6 @@
 #include "tests/support/machine.hpp"
 #include <tesela/algorithms/least_squares/covariance.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

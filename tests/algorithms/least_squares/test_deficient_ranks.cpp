@@ -3,7 +3,6 @@
 
 #include <catch2/catch_approx.hpp>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -6,7 +6,6 @@
 // Covariances and standard errors of real and complex unknowns: one body for four types. The reference is the normal
 // equations' matrix, formed by BLAS, times the covariance.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

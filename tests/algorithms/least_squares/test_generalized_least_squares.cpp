@@ -3,7 +3,6 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

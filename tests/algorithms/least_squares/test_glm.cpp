@@ -3,7 +3,6 @@
 #include "tests/support/quadruple.hpp"
 #include <tesela/host/minimum_norm.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

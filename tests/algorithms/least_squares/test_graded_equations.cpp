@@ -7,7 +7,6 @@
 
 // Equations with correlated errors whose standard deviations differ by up to 24 orders of magnitude.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -5,7 +5,6 @@
 
 #include <utility>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

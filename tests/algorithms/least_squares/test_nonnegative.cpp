@@ -3,7 +3,6 @@
 #include <tesela/algorithms/least_squares/nonnegative_least_squares.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

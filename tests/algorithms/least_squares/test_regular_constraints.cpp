@@ -4,7 +4,6 @@
 
 #include <optional>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -6,7 +6,6 @@
 
 #include <cstring>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -4,7 +4,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -6,7 +6,6 @@
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

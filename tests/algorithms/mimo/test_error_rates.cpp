@@ -1,7 +1,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/error_rates.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

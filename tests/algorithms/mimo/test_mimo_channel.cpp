@@ -6,11 +6,8 @@
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/mimo/mimo_tree.hpp>
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 
-using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;
 using Point = std::complex<double>;

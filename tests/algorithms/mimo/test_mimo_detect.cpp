@@ -3,7 +3,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -4,7 +4,6 @@
 
 #include <functional>
 
-using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;
 

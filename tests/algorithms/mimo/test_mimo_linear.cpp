@@ -2,7 +2,6 @@
 
 // Checks mf, zf, mmse and their cancelling forms, which give no result if rounding would decide it.
 
-using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;
 

@@ -2,7 +2,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/mimo_list.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;
 

@@ -2,7 +2,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/tiles/generator.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

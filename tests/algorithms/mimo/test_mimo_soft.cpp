@@ -2,7 +2,6 @@
 #include "tests/support/mimo.hpp"
 #include "tests/support/shared_runtime.hpp"
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEMPLATE_TEST_CASE("sts equals an enumeration of all candidates", "", float, double) {

@@ -2,7 +2,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/mimo_tree.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEMPLATE_TEST_CASE("a search tree has the nodes of the search and ends at its result", "", float, double) {

@@ -5,13 +5,10 @@
 #include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <numeric>
 #include <thread>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -5,9 +5,6 @@
 #include <tesela/algorithms/mimo/qr_batch.hpp>
 #include <tesela/codelets/givens/rotation.hpp>
 
-#include <numeric>
-
-using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;
 

@@ -1,9 +1,5 @@
 #include "tests/support/qr_tiles.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -2,7 +2,6 @@
 #include "tests/support/tall_skinny.hpp"
 #include "tests/support/toy_kernels.hpp"
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

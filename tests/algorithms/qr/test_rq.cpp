@@ -2,7 +2,6 @@
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 extern "C" {
@@ -54,14 +53,14 @@ void check(bool of_rq, Shape shape, TileShape tile, const RqOptions& options = {
   factors.extract(g, R);
   factors.apply(g, Side::left, Op::none, C);
   factors.apply(g, Side::right, Op::none, D);
-  const HostMatrix<T> qc = contents(C), dq = contents(D);
+  const HostMatrix<T> qc = C.to_host(), dq = D.to_host();
   C.copy_from(c.data(), c.ld());
   D.copy_from(d.data(), d.ld());
   factors.apply(g, Side::left, Op::conjugate, C);
   factors.apply(g, Side::right, Op::conjugate, D);
   REQUIRE(g.wait().ok());
 
-  const HostMatrix<T> q = contents(Q), full = contents(F), r = contents(R);
+  const HostMatrix<T> q = Q.to_host(), full = F.to_host(), r = R.to_host();
   const double tolerance = 30 * eps<T> * std::sqrt(static_cast<double>(m + n + 1));
   CHECK(distance(product(Op::none, full, Op::conjugate, full), identity<T>(n)) <= tolerance * std::sqrt(n));
   for (index_t j = 0; j < n; ++j)
@@ -74,9 +73,9 @@ void check(bool of_rq, Shape shape, TileShape tile, const RqOptions& options = {
     CHECK(distance_up_to_signs(r, lapack_triangle(a, of_rq)) <= 1000 * tolerance * norm(a));
   CHECK(distance(product(full, c), qc) <= tolerance * norm(c));
   CHECK(distance(product(d, full), dq) <= tolerance * norm(d));
-  CHECK(distance(product(Op::conjugate, full, c), contents(C)) <= tolerance * norm(c));
-  CHECK(distance(product(Op::none, d, Op::conjugate, full), contents(D)) <= tolerance * norm(d));
-  CHECK(distance(contents(A), a) == 0);
+  CHECK(distance(product(Op::conjugate, full, c), C.to_host()) <= tolerance * norm(c));
+  CHECK(distance(product(Op::none, d, Op::conjugate, full), D.to_host()) <= tolerance * norm(d));
+  CHECK(distance(A.to_host(), a) == 0);
   if (is_complex<T>) CHECK_THROWS_AS(factors.apply(g, Side::left, Op::transpose, C), ArgumentError);
 }
 
@@ -108,10 +107,10 @@ void check_gqr(index_t m, index_t n, index_t p, TileShape tile) {
   factors.form_v(g, V);
   factors.apply_v(g, Side::left, Op::none, C);
   REQUIRE(g.wait().ok());
-  const HostMatrix<T> q = contents(Q), v = contents(V), r = contents(R), s = contents(S);
+  const HostMatrix<T> q = Q.to_host(), v = V.to_host(), r = R.to_host(), s = S.to_host();
   const double tolerance = 50 * eps<T> * std::sqrt(static_cast<double>(m + n + p + 1));
   CHECK(distance(product(Op::conjugate, v, v), identity<T>(p)) <= tolerance * std::sqrt(p));
-  CHECK(distance(contents(C), v) <= tolerance * std::sqrt(p));
+  CHECK(distance(C.to_host(), v) <= tolerance * std::sqrt(p));
   CHECK(distance(product(Op::conjugate, q, a), padded(r, {m, n})) <= tolerance * norm(a));
   for (index_t j = 0; j < n; ++j)
     for (index_t i = j + 1; i < r.rows(); ++i) REQUIRE(r(i, j) == T(0));
@@ -135,9 +134,9 @@ void check_grq(index_t m, index_t n, index_t p) {
   factors.of_bq.form_q(g, Z);
   factors.of_bq.extract_r(g, U);
   REQUIRE(g.wait().ok());
-  const HostMatrix<T> q = contents(Q), zb = product(Op::conjugate, contents(Z), b), u = contents(U);
+  const HostMatrix<T> q = Q.to_host(), zb = product(Op::conjugate, Z.to_host(), b), u = U.to_host();
   const double tolerance = 50 * eps<T> * std::sqrt(static_cast<double>(m + n + p + 1));
-  CHECK(distance(product(Op::none, a, Op::conjugate, q), padded(contents(R), {m, n})) <= tolerance * norm(a));
+  CHECK(distance(product(Op::none, a, Op::conjugate, q), padded(R.to_host(), {m, n})) <= tolerance * norm(a));
   CHECK(distance(product(Op::none, zb, Op::conjugate, q), padded(u, {p, n})) <= tolerance * norm(b));
   for (index_t j = 0; j < n; ++j)
     for (index_t i = j + 1; i < u.rows(); ++i) REQUIRE(u(i, j) == T(0));
@@ -157,7 +156,7 @@ TEST_CASE("rearrange copies a part of a matrix, transposed or reversed, into oth
           Graph g(r);
           rearrange(g, A, {3, 2, op, rows, columns}, B);
           REQUIRE(g.wait().ok());
-          const Matrix b = contents(B);
+          const Matrix b = B.to_host();
           for (index_t j = 0; j < 9; ++j)
             for (index_t i = 0; i < 11; ++i) {
               const index_t down = rows ? 10 - i : i, across = columns ? 8 - j : j;
@@ -171,7 +170,7 @@ TEST_CASE("rearrange copies a part of a matrix, transposed or reversed, into oth
         Graph g(r);
         rearrange(g, A, {.row = 1, .column = 2, .op = op, .padded = true, .on_gpus = gpus}, B);
         REQUIRE(g.wait().ok());
-        const Matrix b = contents(B);
+        const Matrix b = B.to_host();
         for (index_t j = 0; j < 26; ++j)
           for (index_t i = 0; i < 30; ++i) {
             const index_t down = 1 + (op == Op::none ? i : j), across = 2 + (op == Op::none ? j : i);

@@ -9,7 +9,6 @@
 #include <functional>
 #include <random>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

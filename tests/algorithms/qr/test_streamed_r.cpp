@@ -5,7 +5,6 @@
 #include <fstream>
 #include <stdexcept>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

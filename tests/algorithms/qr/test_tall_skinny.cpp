@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <unistd.h>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 
@@ -55,26 +54,13 @@ Padded<T> columns(Columns kind, index_t m, index_t n) {
     for (index_t i = 0; i < m; ++i) {
       const T first = a(i, 0), own = a(i, j);
       switch (kind) {
-        case Columns::apart:
-          break;
-        case Columns::close:
-          a(i, j) = first + own * T(0.6);
-          break;
-        case Columns::closer:
-          a(i, j) = first + own * T(0.2);
-          break;
-        case Columns::alike:
-          a(i, j) = first + own * T(1e-5);
-          break;
-        case Columns::alike_later:
-          a(i, j) = i < m / 2 ? own * T(1e-20) : first + own * T(1e-5);
-          break;
-        case Columns::huge:
-          a(i, j) = own * (j % 2 == 1 ? std::numeric_limits<T>::max() / 16384 : T(1));
-          break;
-        case Columns::zero:
-          a(i, j) = j == n / 2 ? T(0) : own;
-          break;
+        case Columns::apart: break;
+        case Columns::close: a(i, j) = first + own * T(0.6); break;
+        case Columns::closer: a(i, j) = first + own * T(0.2); break;
+        case Columns::alike: a(i, j) = first + own * T(1e-5); break;
+        case Columns::alike_later: a(i, j) = i < m / 2 ? own * T(1e-20) : first + own * T(1e-5); break;
+        case Columns::huge: a(i, j) = own * (j % 2 == 1 ? std::numeric_limits<T>::max() / 16384 : T(1)); break;
+        case Columns::zero: a(i, j) = j == n / 2 ? T(0) : own; break;
       }
     }
   return a;

@@ -8,7 +8,6 @@
 
 // Tall and skinny matrices over several ranks; each rank runs the case with the tag [.rank].
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

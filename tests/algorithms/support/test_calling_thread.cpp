@@ -114,8 +114,7 @@ TEMPLATE_TEST_CASE("small symmetric eigenproblems run no tasks and are accurate"
           }) == 0);
     REQUIRE(found.status.ok());
     CHECK(std::equal(part.values.begin(), part.values.end(), found.values.begin() + n / 2, found.values.end()));
-    HostMatrix<T> x(n, n);
-    found.vectors->copy_to(x.data(), n);
+    const HostMatrix<T> x = found.vectors->to_host();
     const auto scaled = filled<T>({n, n}, [&](index_t i, index_t j) {
       return x(i, j) * static_cast<T>(found.values[static_cast<std::size_t>(j)]);
     });

@@ -1,9 +1,6 @@
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/support/internal/column_blocks.hpp>
 
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 
 namespace {

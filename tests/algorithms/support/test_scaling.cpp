@@ -11,7 +11,6 @@
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <functional>
-#include <optional>
 
 // A power of two in the input scales the output exactly and changes no bit otherwise.
 

@@ -4,13 +4,11 @@
 #include <tesela/runtime/errors.hpp>
 
 #include <catch2/generators/catch_generators_range.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
 
 #include <array>
 #include <map>
 #include <random>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -2,12 +2,8 @@
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include <random>
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEST_CASE("the checker finds the error in the printed PGS-2") {
@@ -137,14 +133,9 @@ TEST_CASE("the checker agrees with a simulated elimination on thousands of rando
     for (index_t changes = 1 + below(2); changes > 0; --changes) {
       Elimination& e = s.eliminations[static_cast<std::size_t>(below(static_cast<index_t>(s.eliminations.size())))];
       switch (below(3)) {
-        case 0:
-          e.pivot = below(m);
-          break;
-        case 1:
-          e.stage += below(7) - 3;
-          break;
-        default:
-          std::swap(e.stage, s.eliminations[static_cast<std::size_t>(below(2))].stage);
+        case 0: e.pivot = below(m); break;
+        case 1: e.stage += below(7) - 3; break;
+        default: std::swap(e.stage, s.eliminations[static_cast<std::size_t>(below(2))].stage);
       }
     }
     sort(s);

@@ -3,9 +3,7 @@
 #include <tesela/algorithms/support/tuned_tile.hpp>
 #include <tesela/runtime/errors.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("a file of tuned tiles is read as it was written, and a wrong line is named") {
   const TemporaryFolder folder;

@@ -5,10 +5,6 @@
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <cmath>
-#include <numeric>
-
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

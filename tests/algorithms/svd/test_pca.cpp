@@ -4,7 +4,6 @@
 #include <tesela/algorithms/svd/pca.hpp>
 #include <tesela/tiles/filled.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

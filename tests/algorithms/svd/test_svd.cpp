@@ -6,7 +6,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/filled.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -4,8 +4,6 @@
 #include <tesela/algorithms/svd/svd_batch.hpp>
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 
-#include <cstring>
-
 using namespace tesela;
 using Catch::Matchers::ContainsSubstring;
 

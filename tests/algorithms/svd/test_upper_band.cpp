@@ -4,7 +4,6 @@
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/runtime/errors.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {
@@ -25,8 +24,7 @@ template <class T>
 HostMatrix<T> dense(const UpperBand<T>& band) {
   const index_t n = band.order(), b = band.half_width();
   auto a = HostMatrix<T>::zeros(n, n);
-  band.tiles().for_each_tile([&](const Tile<T>& tile, index_t, index_t column) {
-    const auto x = tile.read();
+  band.tiles().read_each_tile([&](const auto& x, index_t, index_t column) {
     for (index_t j = 0; j < x.cols; ++j)
       for (index_t r = 0; r < x.rows; ++r) {
         const index_t i = column + j + r - (2 * b - 1);

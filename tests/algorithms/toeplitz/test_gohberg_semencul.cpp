@@ -1,7 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -4,7 +4,6 @@
 
 // Eigenpairs of complex Hermitian Toeplitz matrices; LAPACK's heevd is the reference.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

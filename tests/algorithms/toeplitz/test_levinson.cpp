@@ -3,7 +3,6 @@
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

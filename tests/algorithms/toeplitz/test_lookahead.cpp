@@ -3,7 +3,6 @@
 #include <tesela/codelets/toeplitz/general_toeplitz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -16,7 +16,6 @@ double negative_pivots(const BySchur<T>& inverse) {
 
 }  // namespace tesela::test
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

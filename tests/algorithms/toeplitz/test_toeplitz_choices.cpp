@@ -2,7 +2,6 @@
 #include "tests/support/toeplitz_spectrum.hpp"
 #include <tesela/tiles/generator.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 // Options of the spectrum search, including the options of Graciá Gil 2010.

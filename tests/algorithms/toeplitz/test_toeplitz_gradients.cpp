@@ -4,7 +4,6 @@
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

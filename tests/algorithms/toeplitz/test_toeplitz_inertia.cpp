@@ -4,7 +4,6 @@
 
 #include <numbers>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

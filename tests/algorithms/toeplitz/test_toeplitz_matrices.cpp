@@ -2,12 +2,8 @@
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include <numbers>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

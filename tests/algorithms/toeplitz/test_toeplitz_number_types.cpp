@@ -6,7 +6,6 @@
 // Toeplitz systems of real and complex numbers: one body for four types. LAPACK's gesv in double precision is the
 // reference.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -8,7 +8,6 @@
 
 // Powers of two in t, sigma and b scale X by a power of two and change no digit.
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -10,7 +10,6 @@
 extern "C" void dgetri_(const int*, double*, const int*, const int*, double*, const int*, int*);
 extern "C" void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 
@@ -78,35 +77,16 @@ HostMatrix<T> strange_column(index_t n, int kind, unsigned seed) {
   for (index_t i = 0; i < n; ++i) {
     double v = normal(random);
     switch (kind) {
-      case 0:
-        break;
-      case 1:
-        v = small(random);
-        break;  // many leading minors are zero
-      case 2:
-        v = i == 0 ? 0 : v;
-        break;  // the first leading minor is zero
-      case 3:
-        v = i < 3 ? small(random) : 0;
-        break;  // banded
-      case 4:
-        v *= std::pow(0.7, static_cast<double>(i));
-        break;  // decaying
-      case 5:
-        v = i == 0 ? 1e-9 : v;
-        break;  // the first leading minor is almost zero
-      case 6:
-        v = std::cos(0.3 * static_cast<double>(i)) + 1e-5 * v;
-        break;  // almost of rank 2
-      case 7:
-        v = i % 2 == 0 ? 0 : v;
-        break;  // bipartite pattern
-      case 8:
-        v = i == n - 1 ? 1 : 0;
-        break;  // nonzero corners
-      default:
-        v = i == 0 ? 2.5 : i == 1 ? -1 : 1e-3 * v;
-        break;  // near the second difference
+      case 0: break;
+      case 1: v = small(random); break;                                      // many leading minors are zero
+      case 2: v = i == 0 ? 0 : v; break;                                     // the first leading minor is zero
+      case 3: v = i < 3 ? small(random) : 0; break;                          // banded
+      case 4: v *= std::pow(0.7, static_cast<double>(i)); break;             // decaying
+      case 5: v = i == 0 ? 1e-9 : v; break;                                  // the first leading minor is almost zero
+      case 6: v = std::cos(0.3 * static_cast<double>(i)) + 1e-5 * v; break;  // almost of rank 2
+      case 7: v = i % 2 == 0 ? 0 : v; break;                                 // bipartite pattern
+      case 8: v = i == n - 1 ? 1 : 0; break;                                 // nonzero corners
+      default: v = i == 0 ? 2.5 : i == 1 ? -1 : 1e-3 * v; break;             // near the second difference
     }
     t(i, 0) = static_cast<T>(v);
   }

@@ -1,12 +1,8 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_spectrum.hpp"
 #include "tools/checks/toeplitz_spectrum_error.hpp"
-#include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <numbers>
-
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

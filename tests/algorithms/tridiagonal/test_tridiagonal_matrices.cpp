@@ -6,7 +6,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 
@@ -19,7 +18,7 @@ Diagonals<T> filled(Runtime& runtime, const TridiagonalOptions& options, index_t
   Graph g(runtime);
   fill(g, A, kind, seed, options);
   REQUIRE(g.wait().ok());
-  return {gathered(A.dl), gathered(A.d), gathered(A.du)};
+  return {A.dl.to_host(), A.d.to_host(), A.du.to_host()};
 }
 
 template <class T>
@@ -147,7 +146,7 @@ WORKERS_TEMPLATE_TEST_CASE("a tridiagonal product equals the sum of its terms", 
             fill(g, X, Generator<T>{Pattern::uniform, T(0), 0, 3});
             tridiagonal_multiply(g, A, X, B, options);
             REQUIRE(g.wait().ok());
-            const HostMatrix<T> x = gathered(X), b = gathered(B);
+            const HostMatrix<T> x = X.to_host(), b = B.to_host();
             for (index_t s = 0; s < k; ++s)
               for (index_t i = 0; i < n; ++i) {
                 long double sum = 0;

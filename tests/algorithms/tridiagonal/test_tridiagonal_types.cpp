@@ -7,7 +7,6 @@
 
 // Tridiagonal systems of real and complex numbers: one body for four types.
 
-using namespace tesela;
 using namespace tesela::test;
 using kernels::TridiagonalGenerator;
 
@@ -88,7 +87,7 @@ WORKERS_TEMPLATE_TEST_CASE("systems of every kind, layout and tiling have small 
           Graph g(runtime);
           tridiagonal_solve(g, A, X, {.systems = in_rows ? SystemsIn::rows : SystemsIn::columns});
           REQUIRE(g.wait().ok());
-          CHECK(error_of(s, in_rows ? transposed(contents(X)) : contents(X)).residual <= tridiagonal_residual_bound<T>);
+          CHECK(error_of(s, in_rows ? transposed(X.to_host()) : X.to_host()).residual <= tridiagonal_residual_bound<T>);
         }
 }
 
@@ -142,7 +141,7 @@ WORKERS_TEMPLATE_TEST_CASE("rows that another kind of worker has reduced are red
                                        g.status(i * half));
   }
   REQUIRE(g.wait().ok());
-  CHECK(error_of(s, contents(X)).residual <= tridiagonal_residual_bound<T>);
+  CHECK(error_of(s, X.to_host()).residual <= tridiagonal_residual_bound<T>);
 }
 
 WORKERS_TEMPLATE_TEST_CASE("a singular system and a NaN part have their place", "", FOUR_TYPES) {
@@ -165,7 +164,7 @@ WORKERS_TEMPLATE_TEST_CASE("a singular system and a NaN part have their place", 
       CAPTURE(singular, along, info);
       CHECK(info > n);
       CHECK(info <= 2 * n);
-      const HostMatrix<T> x = contents(X);
+      const HostMatrix<T> x = X.to_host();
       for (const index_t c : {0, 2})  // the other systems are valid
         for (index_t i = 0; i < n; ++i) REQUIRE(std::abs(x(i, c)) <= Real(10));
     }
@@ -240,7 +239,7 @@ TEMPLATE_TEST_CASE("every method solves one system in any tiles", "", FOUR_TYPES
     Graph g(runtime());
     tridiagonal_solve_by(g, A, X, {.method = method, .cut = 20});
     REQUIRE(g.wait().ok());
-    CHECK(error_of(s, contents(X)).residual <= tridiagonal_residual_bound<T>);
+    CHECK(error_of(s, X.to_host()).residual <= tridiagonal_residual_bound<T>);
   }
   Systems<T> singular = systems<T>(TridiagonalKind::dominant, 500, 3, 1);
   singular.d(160, 0) = T(0);

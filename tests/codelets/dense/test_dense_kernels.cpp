@@ -11,7 +11,6 @@
 
 #include <array>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

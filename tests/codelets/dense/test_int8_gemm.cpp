@@ -7,7 +7,6 @@
 
 #include <random>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -4,12 +4,9 @@
 #include <tesela/codelets/dense/internal/int8_moduli.hpp>
 #include <tesela/codelets/dense/internal/int8_workspace.hpp>
 
-#include <algorithm>
-#include <limits>
 #include <numeric>
 #include <random>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -11,11 +11,9 @@
 #include <tesela/codelets/econometrics/gradient_step.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <algorithm>
 #include <numeric>
 #include <random>
 
-using namespace tesela;
 using namespace tesela::test;
 using namespace tesela::kernels;
 

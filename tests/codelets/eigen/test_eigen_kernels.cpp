@@ -152,8 +152,6 @@ TEST_CASE("MergeColumns, CopyRow and PlaceColumns move columns to their places a
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <cstdint>
-
 using namespace tesela;
 using namespace tesela::kernels;
 

@@ -13,7 +13,6 @@ using test::run_kernel;
 
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 template <class T>
 constexpr auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
 template <class T>

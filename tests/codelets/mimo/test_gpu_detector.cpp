@@ -8,7 +8,6 @@
 // The hard decisions of GPU lanes and threads (gpu_detector.cu, gpu_detector_kbest.cu), run on a core and
 // compared with Detector.
 
-using namespace tesela;
 using namespace tesela::test;
 using namespace tesela::kernels;
 

@@ -7,7 +7,6 @@
 
 // The likelihoods of GPU threads (gpu_soft_detector.cu), run on a core and compared with SoftDetector.
 
-using namespace tesela;
 using namespace tesela::test;
 using namespace tesela::kernels;
 

@@ -5,7 +5,6 @@
 // The search of GPU lanes for few streams in single precision (sphere_search_paired_levels.cu), run on a core and
 // compared with sd.
 
-using namespace tesela;
 using namespace tesela::test;
 using namespace tesela::kernels::mimo;
 
@@ -61,16 +60,11 @@ index_t left(Problem<float> p, double scale = 1) {
     const auto* const y = reinterpret_cast<const kernels::mimo::Complex<float>*>(&p.y(0, k));
     const auto by = [&] {
       switch (p.shape.streams) {
-        case 2:
-          return lane_search<2>(view, y);
-        case 3:
-          return lane_search<3>(view, y);
-        case 4:
-          return lane_search<4>(view, y);
-        case 5:
-          return lane_search<5>(view, y);
-        default:
-          return lane_search<6>(view, y);
+        case 2: return lane_search<2>(view, y);
+        case 3: return lane_search<3>(view, y);
+        case 4: return lane_search<4>(view, y);
+        case 5: return lane_search<5>(view, y);
+        default: return lane_search<6>(view, y);
       }
     };
     const Outcome found = by();

@@ -5,7 +5,6 @@
 
 // The algorithm for small matrices in the lanes of a warp (small_qr.cu), run on a core and compared with SmallQr.
 
-using namespace tesela;
 using namespace tesela::test;
 using namespace tesela::kernels;
 

@@ -10,7 +10,6 @@
 
 // The channels and easy signals of GPU lanes (sphere_search.cu), run on a core.
 
-using namespace tesela;
 using namespace tesela::test;
 using namespace tesela::kernels;
 using namespace tesela::kernels::mimo;

@@ -3,7 +3,6 @@
 
 // The search of a warp in the tree of one signal (sphere_search.cu), run lane by lane on a core.
 
-using namespace tesela;
 using namespace tesela::test;
 using namespace tesela::kernels;
 using namespace tesela::kernels::mimo;

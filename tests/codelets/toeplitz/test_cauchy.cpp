@@ -27,8 +27,6 @@ HostMatrix<T> zeros(index_t m, index_t n) {
   return a;
 }
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 Numbers uniform(index_t n, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> numbers(-1, 1);

@@ -6,20 +6,14 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include <numbers>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 
 namespace {
 
 using Numbers = std::vector<double>;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 Numbers uniform(index_t n, std::uint64_t seed) {
   const Generator<double> random{Pattern::uniform, 0, 0, seed};

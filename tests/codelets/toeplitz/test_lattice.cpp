@@ -3,12 +3,6 @@
 #include <tesela/codelets/toeplitz/internal/lattice.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 using namespace tesela::kernels;
 

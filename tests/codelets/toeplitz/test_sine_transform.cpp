@@ -5,7 +5,6 @@
 
 #include <numbers>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 
@@ -29,13 +28,6 @@ TileMatrix<T> tiles(Runtime& runtime, const HostMatrix<T>& a, index_t nb) {
   return tiled;
 }
 
-template <class T>
-HostMatrix<T> back(const TileMatrix<T>& a) {
-  HostMatrix<T> host(a.m(), a.n());
-  a.copy_to(host.data(), host.ld());
-  return host;
-}
-
 /// Expands the vectors of five columns into a matrix in tiles of four that starts with column 8 of a larger one. Two
 /// halves have no column, and one column of the matrix has no vector.
 template <class T>
@@ -55,7 +47,7 @@ void check_expansion(Runtime& runtime, index_t n, index_t room) {
   g.insert<FromSineBasis<T>>({first}, X(0, 0), P(0, 0), g.scratch<T>(sine_rows(n), room),
                              std::vector<Tile<T>>{V(0, 0), V(0, 1), V(0, 2)});
   g.wait();
-  v = back(V);
+  v = V.to_host();
   for (index_t j = 0; j < k; ++j)
     for (int part = 0; part < 2; ++part)
       for (index_t i = 0; i < n && places(j, part) >= 0; ++i) {
@@ -87,7 +79,7 @@ void check_orthogonality(Runtime& runtime, index_t n) {
   const auto X = tiles(runtime, x, kx), Y = tiles(runtime, y, ky);
   g.insert<OrthogonalizeAgainst<T>>(args, Y(0, 0), X(0, 0), g.scratch<T>(ky, kx));
   g.wait();
-  x = back(X);
+  x = X.to_host();
   for (std::size_t p = 0; p < 2; ++p) {
     const index_t first = first_row(n, static_cast<int>(p)), rows = cauchy_rows(n, static_cast<int>(p));
     const auto dot = [&](const HostMatrix<T>& a, index_t i, const HostMatrix<T>& b, index_t j) {

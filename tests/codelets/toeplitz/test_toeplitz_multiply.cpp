@@ -2,7 +2,6 @@
 #include "tests/support/toeplitz.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -2,11 +2,7 @@
 
 #include "tests/support/commands/process.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
-
-#include <string>
 
 namespace tesela::test {
 

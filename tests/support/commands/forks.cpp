@@ -3,12 +3,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
-#include <string>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <vector>
 
 // The program tesela, linked so that its main() runs in a fork for each request of a test, since loading CUDA's
 // libraries takes longer than most commands.

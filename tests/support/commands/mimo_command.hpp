@@ -3,9 +3,7 @@
 #include "tests/support/commands/command.hpp"
 #include <tesela/tiles/io/arrays.hpp>
 
-#include <cmath>
 #include <complex>
-#include <vector>
 
 namespace tesela::test {
 

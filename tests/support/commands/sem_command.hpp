@@ -3,8 +3,6 @@
 #include "tests/support/commands/command.hpp"
 #include "tests/support/machine.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <fstream>
 
 namespace tesela::test {

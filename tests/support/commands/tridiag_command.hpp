@@ -3,9 +3,6 @@
 #include "tests/support/commands/command.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <algorithm>
-#include <cmath>
-
 // Shared by the tests of `tesela tridiag`.
 
 namespace tesela::test {

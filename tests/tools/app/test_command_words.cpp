@@ -13,7 +13,6 @@
 #include <sstream>
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
 namespace {

@@ -6,14 +6,11 @@
 #include <tesela/runtime/variable.hpp>
 
 #include <catch2/generators/catch_generators_range.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

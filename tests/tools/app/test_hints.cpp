@@ -3,12 +3,9 @@
 #include "tests/support/commands/command.hpp"
 #include "tests/support/files.hpp"
 
-#include <string>
 #include <utility>
-#include <vector>
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -4,7 +4,6 @@
 // Single values in input files: numbers that the precision cannot represent, NaN in elements that are not part of the
 // problem, and triangles that differ in the last bit.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

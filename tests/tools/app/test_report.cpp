@@ -19,9 +19,7 @@
 
 // The report for a person, and its lines about files.
 
-using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -3,9 +3,6 @@
 #include "tests/support/commands/process.hpp"
 #include <tesela/runtime/runtime.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
 #include <csignal>
 
 using namespace tesela::test;

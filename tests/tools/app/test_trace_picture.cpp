@@ -3,7 +3,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/trace.hpp>
 
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
@@ -12,7 +11,6 @@
 #include <set>
 
 using namespace tesela::test;
-using Catch::Matchers::MessageMatches;
 
 namespace {
 

@@ -7,7 +7,6 @@
 
 #include <array>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -5,7 +5,6 @@
 #include <catch2/catch_approx.hpp>
 #include <nlohmann/json.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -3,10 +3,8 @@
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/row_chart.hpp"
 
-#include <map>
 #include <set>
 
-using namespace tesela;
 using namespace tesela::test;
 using bench::Chart;
 using bench::Row;

@@ -4,9 +4,6 @@
 #include <catch2/catch_approx.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
-
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -1,12 +1,8 @@
 #include "tests/support/commands/process.hpp"
 #include "tools/problems/dense/direct.hpp"
 
-#include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
-#include <limits>
-
-using namespace tesela;
 using namespace tesela::test;
 using cli::DirectKind;
 

@@ -1,12 +1,9 @@
 #include "tests/support/commands/process.hpp"
 
-#include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEST_CASE("bench givens writes both tables") {

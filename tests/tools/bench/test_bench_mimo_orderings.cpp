@@ -3,15 +3,11 @@
 #include "tools/checks/mimo/mimo_error.hpp"
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

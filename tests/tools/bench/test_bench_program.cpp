@@ -2,11 +2,7 @@
 
 #include "tests/support/commands/process.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

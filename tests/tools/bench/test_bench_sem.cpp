@@ -2,7 +2,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tools/problems/econometrics/sem.hpp"
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEST_CASE("bench sem separates right coefficients from wrong ones") {

@@ -8,7 +8,6 @@
 
 #include <sstream>
 
-using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 

@@ -4,7 +4,6 @@
 
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEMPLATE_TEST_CASE("bench tridiag separates right solutions from wrong ones", "", float, double) {

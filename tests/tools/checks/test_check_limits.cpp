@@ -9,7 +9,6 @@
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>

@@ -9,12 +9,10 @@
 #include <tesela/tiles/generator.hpp>
 
 #include <functional>
-#include <optional>
 
 // Bounds above which results are called inaccurate: correct methods stay far below them for any input, and a wrong
 // entry exceeds them.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -4,13 +4,8 @@
 #include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_template_test_macros.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
-#include <vector>
 
 using namespace tesela;
 

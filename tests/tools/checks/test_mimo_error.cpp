@@ -2,13 +2,10 @@
 #include "tools/checks/mimo/mimo_error.hpp"
 #include "tools/checks/mimo/mimo_error_rate.hpp"
 
-#include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 
-#include <cmath>
 #include <random>
 
-using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::WithinAbs;
 

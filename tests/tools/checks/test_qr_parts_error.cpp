@@ -2,12 +2,8 @@
 #include "tools/checks/qr_parts_error.hpp"
 #include <tesela/runtime/runtime.hpp>
 
-#include <cmath>
-#include <limits>
-
 // Errors of a factorization over several ranks; each rank runs the case with the tag [.rank].
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEST_CASE("errors of Q and R over ranks are measured for small and large entries", "[ranks]") {

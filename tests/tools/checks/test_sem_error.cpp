@@ -3,7 +3,6 @@
 #include "tools/checks/sem_error.hpp"
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

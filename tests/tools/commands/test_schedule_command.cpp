@@ -6,7 +6,6 @@
 #include <catch2/generators/catch_generators_range.hpp>
 #include <nlohmann/json.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 TEST_CASE("schedule prints table, stages, rotations, verdict and critical paths") {

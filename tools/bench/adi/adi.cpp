@@ -1,4 +1,3 @@
-#include "tools/app/numbers.hpp"
 #include "tools/bench/adi/adi_peers.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
@@ -6,8 +5,6 @@
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
-
-#include <limits>
 
 namespace tesela::bench {
 namespace {
@@ -121,20 +118,16 @@ const cli::Command adi_command(
       auto o = std::make_shared<AdiOptions>();
       o->common.repeat = 9;
       o->add_to(app, "adi", {.seed = false});
-      app.add_option("-n,--n", o->n, "unknowns along a side; several: one case each")->delimiter(',');
-      app.add_option("--tiles", o->tiles, "of whole columns (default: one for each GPU, or core)")
-          ->transform(cli::positive());
+      app.add_list("-n,--n", o->n, "unknowns along a side; several: one case each");
+      app.add_option("--tiles", o->tiles, "of whole columns (default: one for each GPU, or core)")->positive();
       app.add_option("--steps", o->steps, "inserted at once; a single one is timed as well")
-          ->transform(cli::positive())
-          ->capture_default_str();
+          ->positive()
+          ->show_default();
       std::vector<std::string> names = cusparse_peers;
       names.insert(names.begin(), {"tesela", "thomas"});
-      app.add_option(
-             "--peers", o->peers,
-             "who competes; the first is whom the others are compared with. cuSPARSE's, with y by "
-             "gtsvInterleavedBatch's algorithm A: strided-A (x by gtsv2StridedBatch), rhs-A (x by gtsv2_nopivot)")
-          ->delimiter(',')
-          ->check(cli::one_of(names));
+      add_peers(app, o->peers, names,
+                ". cuSPARSE's, with y by gtsvInterleavedBatch's algorithm A: strided-A (x by gtsv2StridedBatch), rhs-A "
+                "(x by gtsv2_nopivot)");
       app.add_option("--data", o->data, "host: on the cores; device: everything on the GPUs (default with one)")
           ->check(cli::one_of({"host", "device"}));
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });

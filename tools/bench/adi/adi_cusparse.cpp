@@ -139,8 +139,7 @@ std::unique_ptr<AdiProgram<T>> cusparse_adi(const AdiData<T>& data, const std::s
   return std::make_unique<CusparseAdi<T>>(data, name);
 }
 
-template std::unique_ptr<AdiProgram<float>> cusparse_adi(const AdiData<float>&, const std::string&);
-template std::unique_ptr<AdiProgram<double>> cusparse_adi(const AdiData<double>&, const std::string&);
+TESELA_FUNCTIONS_FOR_REALS(cusparse_adi)
 
 }  // namespace tesela::bench
 

@@ -65,7 +65,6 @@ double AdiData<T>::error(const std::vector<T>& u, index_t steps) const {
   return most / (static_cast<double>(std::numeric_limits<T>::epsilon()) * rounding);
 }
 
-template class AdiData<float>;
-template class AdiData<double>;
+TESELA_CLASSES_FOR_REALS(AdiData)
 
 }  // namespace tesela::bench

@@ -88,7 +88,6 @@ std::unique_ptr<AdiProgram<T>> thomas_adi(const AdiData<T>& data) {
   return std::make_unique<ThomasAdi<T>>(data);
 }
 
-template std::unique_ptr<AdiProgram<float>> thomas_adi(const AdiData<float>&);
-template std::unique_ptr<AdiProgram<double>> thomas_adi(const AdiData<double>&);
+TESELA_FUNCTIONS_FOR_REALS(thomas_adi)
 
 }  // namespace tesela::bench

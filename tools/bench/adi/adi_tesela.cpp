@@ -74,7 +74,6 @@ std::unique_ptr<AdiProgram<T>> tesela_adi(const AdiData<T>& data) {
   return std::make_unique<TeselaAdi<T>>(data);
 }
 
-template std::unique_ptr<AdiProgram<float>> tesela_adi(const AdiData<float>&);
-template std::unique_ptr<AdiProgram<double>> tesela_adi(const AdiData<double>&);
+TESELA_FUNCTIONS_FOR_REALS(tesela_adi)
 
 }  // namespace tesela::bench

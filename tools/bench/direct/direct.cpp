@@ -80,12 +80,11 @@ std::function<int()> set_up(cli::App& app, bool symmetric) {
   o->symmetric = symmetric;
   o->common.repeat = 5;
   o->add_to(app, o->command(), {.complex = true, .streams = 2});
-  app.add_option("-n,--n", o->n, "order of A; several: one case each")->delimiter(',')->capture_default_str();
+  app.add_list("-n,--n", o->n, "order of A; several: one case each")->show_default();
   if (!symmetric)
-    app.add_option("--pivot", o->pivots, "which factorizations")
-        ->delimiter(',')
+    app.add_list("--pivot", o->pivots, "which factorizations")
         ->check(cli::one_of({"none", "tournament"}))
-        ->capture_default_str();
+        ->show_default();
   cli::add_tile(app, o->tile, symmetric ? "NB or NBxWIDTH, a multiple of NB" : "NB, columns");
   o->add_peers(app);
   return [o] { return guarded_in_precision(*o, [&]<class T>() { run<T>(*o); }); };

@@ -1,6 +1,5 @@
 #include "tools/problems/econometrics/sem.hpp"
 
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
@@ -154,13 +153,13 @@ const cli::Command sem_command(
                          "share columns (default peers: givens, reuse, tesela)")
               ->check(cli::one_of({"published", "reuse"}));
       app.add_option("--largest", o->largest, "of the table, the models with up to this many equations")
-          ->transform(cli::positive())
+          ->positive()
           ->needs(table)
-          ->capture_default_str();
-      auto* peers = add_peers(app, o->peers, peer_names(cli::sem_table()))->capture_default_str();
+          ->show_default();
+      auto* peers = add_peers(app, o->peers, peer_names(cli::sem_table()))->show_default();
       app.add_option("--method", o->method, "2sls, or 3sls as well, which no library's peer does")
           ->check(cli::one_of({"2sls", "3sls"}))
-          ->capture_default_str();
+          ->show_default();
       cli::Choices().add(system_solvers()).add_option(app, "--system-solver", o->solver, "of 3sls");
       cli::add_sizes(app, o->sizes, table);
       return std::function<int()>([o, peers] {

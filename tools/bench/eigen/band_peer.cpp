@@ -99,7 +99,6 @@ Peer graph_band(cli::EigProblem<T>& p, const std::string& name) {
   });
 }
 
-template Peer graph_band(cli::EigProblem<float>&, const std::string&);
-template Peer graph_band(cli::EigProblem<double>&, const std::string&);
+TESELA_FUNCTIONS_FOR_REALS(graph_band)
 
 }  // namespace tesela::bench

@@ -142,15 +142,11 @@ const cli::Command eig_command(
       auto o = std::make_shared<EigBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "eig", {.complex = true});
-      app.add_option("-n,--n", o->n, "orders; several: two cases each")
-          ->delimiter(',')
-          ->transform(cli::positive())
-          ->capture_default_str();
-      app.add_option("--jobs,--job", o->jobs, "values, vectors (default: both), band: the reduction to a band alone")
-          ->delimiter(',')
+      app.add_list("-n,--n", o->n, "orders; several: two cases each")->positive()->show_default();
+      app.add_list("--jobs,--job", o->jobs, "values, vectors (default: both), band: the reduction to a band alone")
           ->check(cli::one_of({"values", "vectors", "band"}));
       app.add_option("--fraction", o->fraction, "of the vectors, the smallest; cusolver-x takes a part alone")
-          ->capture_default_str();
+          ->show_default();
       std::vector<std::string> names{"two-stage"};
       for (const auto& row : cli::eig_table<double>(cli::EigRows::bench))
         if (row.name != names.front()) names.push_back(row.name);
@@ -162,8 +158,8 @@ const cli::Command eig_command(
                      "its B, positive definite (default: geometric:100, of condition 100)")
           ->type_name("KIND");
       app.add_flag("!--no-check", o->check, "do not check results before they are timed; the rows note it");
-      app.add_option("--band", o->band, "half-width of the band between the stages")->transform(cli::positive());
-      app.add_option("--block", o->block, "columns that are gathered before A takes them")->transform(cli::positive());
+      app.add_option("--band", o->band, "half-width of the band between the stages")->positive();
+      app.add_option("--block", o->block, "columns that are gathered before A takes them")->positive();
       return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
     });
 

@@ -1,7 +1,6 @@
 #include "tools/problems/eigen/eig_batch.hpp"
 
 #include "tools/app/arguments.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/report.hpp"
@@ -65,11 +64,8 @@ const cli::Command eig_batch_command(
       auto o = std::make_shared<EigBatchBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "eig-batch");
-      app.add_option("-n,--n", o->n, "orders; several: a case each for every job")
-          ->delimiter(',')
-          ->transform(cli::positive())
-          ->capture_default_str();
-      app.add_option("--count", o->count, "matrices")->transform(cli::positive())->capture_default_str();
+      app.add_list("-n,--n", o->n, "orders; several: a case each for every job")->positive()->show_default();
+      app.add_option("--count", o->count, "matrices")->positive()->show_default();
       add_jobs(app, o->jobs);
       o->add_peers(app);
       cli::add_random(app, o->random, symmetric_kinds());

@@ -1,6 +1,5 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/problems/eigen/eig.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
@@ -105,12 +104,9 @@ const cli::Command eig_jobs_command(
       auto o = std::make_shared<EigJobsOptions>();
       o->common.repeat = 3;
       o->add_to(app, "eig-jobs");
-      app.add_option("-n,--n", o->n, "orders; several: a case each")
-          ->delimiter(',')
-          ->transform(cli::positive())
-          ->capture_default_str();
-      app.add_option("--count", o->count, "problems")->transform(cli::positive())->capture_default_str();
-      app.add_option("--at-once", o->at_once, "at a time (default: what suits)")->transform(cli::positive());
+      app.add_list("-n,--n", o->n, "orders; several: a case each")->positive()->show_default();
+      app.add_option("--count", o->count, "problems")->positive()->show_default();
+      app.add_option("--at-once", o->at_once, "at a time (default: what suits)")->positive();
       cli::Choices().add(eig_methods()).add_option(app, "--method", o->method);
       app.add_flag("--vectors,!--no-vectors", o->vectors, "all pairs (default), or values alone");
       cli::add_random(app, o->random, symmetric_kinds());

@@ -165,10 +165,10 @@ const cli::Command eig_stages_command(
       auto o = std::make_shared<EigStagesOptions>();
       o->common.repeat = 3;
       o->add_to(app, "eig-stages");
-      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
+      app.add_list("-n,--n", o->n, "orders")->positive()->show_default();
       add_jobs(app, o->jobs);
-      app.add_option("--band", o->band, "half-width of the band between the stages")->transform(cli::positive());
-      app.add_option("--block", o->block, "columns that are gathered before A takes them")->transform(cli::positive());
+      app.add_option("--band", o->band, "half-width of the band between the stages")->positive();
+      app.add_option("--block", o->block, "columns that are gathered before A takes them")->positive();
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 

@@ -146,11 +146,9 @@ const cli::Command eig_study_command(
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 1;
       o->add_to(app, "eig-study");
-      app.add_option("-n,--n", o->n, "orders (default: the table's)")->delimiter(',')->transform(cli::positive());
-      app.add_option("--kinds", o->kinds, std::string("kinds of matrices: ") + symmetric_kinds())->delimiter(',');
-      app.add_option("--seeds", o->seeds, "matrices of each kind, from --seed on")
-          ->transform(cli::positive())
-          ->capture_default_str();
+      app.add_list("-n,--n", o->n, "orders (default: the table's)")->positive();
+      app.add_list("--kinds", o->kinds, std::string("kinds of matrices: ") + symmetric_kinds());
+      app.add_option("--seeds", o->seeds, "matrices of each kind, from --seed on")->positive()->show_default();
       std::vector<std::string> names;
       for (const auto& method : eig_methods()) names.emplace_back(method.name);
       for (const auto& method : eig_iterations()) names.emplace_back(method.name);
@@ -159,8 +157,8 @@ const cli::Command eig_study_command(
       add_peers(app, o->peers, names);
       app.add_option("--tol", o->tolerance, "of iterations, over ||A||_F")
           ->check(cli::positive_up_to(largest_iteration_tolerance))
-          ->capture_default_str();
-      app.add_option("--max-iterations", o->most, "of iterations (default: 2000 n)")->transform(cli::positive());
+          ->show_default();
+      app.add_option("--max-iterations", o->most, "of iterations (default: 2000 n)")->positive();
       app.add_flag("!--values", o->vectors, "eigenvalues alone");
       return for_both_precisions(app, o, run);
     });

@@ -1,7 +1,6 @@
 #include "tools/problems/dense/gemm.hpp"
 
 #include "tools/app/arguments.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/runtime/config.hpp>
@@ -95,13 +94,12 @@ const cli::Command gemm_command(cli::Command::Group::bench, "gemm",
                                   auto o = std::make_shared<GemmOptionsOfBench>();
                                   o->common.repeat = 7;
                                   o->add_to(app, "gemm", {.complex = true});
-                                  app.add_option(
+                                  app.add_list(
                                          "-n,--n", o->n,
                                          "columns of C (and rows of A and B without --m, --k); several: one case each")
-                                      ->delimiter(',')
-                                      ->capture_default_str();
-                                  app.add_option("-m,--m", o->m, "rows of C (default: n)")->transform(cli::positive());
-                                  app.add_option("-k,--k", o->k, "inner size (default: n)")->transform(cli::positive());
+                                      ->show_default();
+                                  app.add_option("-m,--m", o->m, "rows of C (default: n)")->positive();
+                                  app.add_option("-k,--k", o->k, "inner size (default: n)")->positive();
                                   o->method.add_to(app);
                                   o->add_peers(app, {"tesela", "openblas", "cublas", "cublasxt", "starpu"});
                                   return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });

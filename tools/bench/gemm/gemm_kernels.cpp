@@ -1,5 +1,4 @@
 #include "tools/app/arguments.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
@@ -189,22 +188,17 @@ const cli::Command gemm_kernels_command(
       o->common.repeat = 5;
       o->common.precision = "s";
       o->add_to(app, "gemm-kernels", {.cores = false, .gpus = false});
-      app.add_option("-n,--n", o->n, "rows and columns, several with commas")
-          ->delimiter(',')
-          ->transform(cli::positive())
-          ->capture_default_str();
-      auto* block = app.add_option("--block", o->tiles, "thread-block edges of naive, shared and coarse")
-                        ->delimiter(',')
+      app.add_list("-n,--n", o->n, "rows and columns, several with commas")->positive()->show_default();
+      auto* block = app.add_list("--block", o->tiles, "thread-block edges of naive, shared and coarse")
                         ->check(cli::one_of({"16", "32"}))
-                        ->capture_default_str();
+                        ->show_default();
       cli::add_deprecated_alias(app, "--tile", o->tiles, block)->delimiter(',')->check(cli::one_of({"16", "32"}));
-      app.add_option("--coarsen", o->coarsen,
-                     "elements of C a thread of coarse; left out where their squares exceed 48 KiB of shared memory")
-          ->delimiter(',')
+      app.add_list("--coarsen", o->coarsen,
+                   "elements of C a thread of coarse; left out where their squares exceed 48 KiB of shared memory")
           ->check(cli::one_of({"1", "2", "4", "8"}))
-          ->capture_default_str();
+          ->show_default();
       add_peers(app, o->peers, {"naive", "shared", "coarse", "tuned", "int8", "cublas", "cublas-emulated"})
-          ->capture_default_str();
+          ->show_default();
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 

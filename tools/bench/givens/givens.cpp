@@ -148,24 +148,20 @@ const cli::Command givens_command(
       o->add_to(app, "givens", {.complex = true});
       app.add_option("--table", o->table, "stages: R of m x n in stages; chain: R and Q of n x n, dense and bands")
           ->check(cli::one_of({"stages", "chain"}))
-          ->capture_default_str();
-      app.add_option("-m,--m", o->m, "rows, of the table of stages")->transform(cli::positive())->capture_default_str();
-      app.add_option("-n,--n", o->n, "columns, several with commas (default: the table's)")
-          ->delimiter(',')
-          ->transform(cli::positive());
+          ->show_default();
+      app.add_option("-m,--m", o->m, "rows, of the table of stages")->positive()->show_default();
+      app.add_list("-n,--n", o->n, "columns, several with commas (default: the table's)")->positive();
       app.add_option("--order", o->order, "of the stages: " + schedule_order_list())
           ->type_name("ORDER")
-          ->capture_default_str();
-      app.add_option("--half-width", o->half_widths, "of the table of chains' matrices; -1: dense")
-          ->delimiter(',')
-          ->capture_default_str();
-      app.add_option("--block", o->blocks, "threads of a block on a GPU, several with commas")->delimiter(',');
+          ->show_default();
+      app.add_list("--half-width", o->half_widths, "of the table of chains' matrices; -1: dense")->show_default();
+      app.add_list("--block", o->blocks, "threads of a block on a GPU, several with commas");
       app.add_option("--window", o->window, "columns whose rotations are one task")
           ->check(cli::between(1, static_cast<double>(max_givens_window)))
-          ->capture_default_str();
+          ->show_default();
       auto* tile = cli::add_tile(app, o->tile, "MB or MBxNB", "rows of Q's tiles and columns of A's");
-      cli::add_deprecated_alias(app, "--nb", o->nb, tile)->transform(cli::positive());
-      cli::add_deprecated_alias(app, "--mb", o->mb, tile)->transform(cli::positive());
+      cli::add_deprecated_alias(app, "--nb", o->nb, tile)->positive();
+      cli::add_deprecated_alias(app, "--mb", o->mb, tile)->positive();
       add_peers(app, o->peers, {"tesela", "givens", "lapack", "cusolver"});
       return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
     });

@@ -6,8 +6,6 @@
 #include <tesela/codelets/givens/givens.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <algorithm>
@@ -227,16 +225,7 @@ std::vector<Timing> time_transfers(const QrProblem<T>& p, TileShape of_a, index_
   return timings;
 }
 
-#define TESELA_INSTANTIATE(T)            \
-  template QrRow<T> band_row<T>();       \
-  template QrRow<T> sequential_row<T>(); \
-  template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
-#define TESELA_INSTANTIATE(T)                           \
-  template QrRow<T> rotation_row(const GivensOptions&); \
-  template QrRow<T> threads_row(const std::string&, int, const std::string&);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_NUMBERS(band_row, sequential_row, time_transfers)
+TESELA_FUNCTIONS_FOR_REALS(rotation_row, threads_row)
 
 }  // namespace tesela::bench

@@ -247,25 +247,22 @@ const cli::Command givens_study_command(
       o->add_to(app, "givens", {.precision = false});
       std::vector<std::string> names{"all"};
       for (const Table& table : tables()) names.push_back(table.name);
-      app.add_option("--table", o->tables, "tables of the Cinvestav thesis (docs/sources.md), several with commas")
-          ->delimiter(',')
+      app.add_list("--table", o->tables, "tables of the Cinvestav thesis (docs/sources.md), several with commas")
           ->check(cli::one_of(names))
-          ->capture_default_str();
-      app.add_option("-n,--n", o->n, "orders (default: the table's)")->delimiter(',')->transform(cli::positive());
-      app.add_option("--peers", o->peers,
-                     "chain: full storage; band: band storage; lapack: geqrf and orgqr; sequential: rotations on one "
-                     "core")
-          ->delimiter(',')
+          ->show_default();
+      app.add_list("-n,--n", o->n, "orders (default: the table's)")->positive();
+      app.add_list("--peers", o->peers,
+                   "chain: full storage; band: band storage; lapack: geqrf and orgqr; sequential: rotations on one "
+                   "core")
           ->check(cli::one_of({"chain", "band", "lapack", "sequential"}))
-          ->capture_default_str();
-      app.add_option("--threads", o->threads, "of LAPACK, several with commas (default: 6 and 12, or all cores)")
-          ->delimiter(',')
-          ->transform(cli::positive());
+          ->show_default();
+      app.add_list("--threads", o->threads, "of LAPACK, several with commas (default: 6 and 12, or all cores)")
+          ->positive();
       app.add_option("--mkl", o->mkl, "libmkl_rt.so: MKL is a peer as well")->type_name("FILE");
       app.add_option("--limit", o->limit,
                      "seconds: a peer is skipped if its time, from its last order, would be longer")
           ->check(cli::positive_up_to(1e9))
-          ->capture_default_str();
+          ->show_default();
       app.footer(
           "One CSV for each table, NAME-6.2.csv and so on, in the table's precision, on as many GPUs; without a GPU on "
           "cores. Rows that do not fit have a remark. Figures 6.1 to 6.16 are drawn next to it; `bench plot` draws "

@@ -2,7 +2,6 @@
 
 #include "tools/peers/device.hpp"
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -18,7 +17,7 @@ void FactorOptions::add_peers(cli::App& app, const std::vector<std::string>& nam
   bench::add_peers(app, peers, names);
   app.add_option("--data", data, "host: transfers are timed; device: the data stay on the GPUs")
       ->check(cli::one_of({"host", "device"}))
-      ->capture_default_str();
+      ->show_default();
 }
 
 void FactorOptions::resolve(const std::string& benchmark) {

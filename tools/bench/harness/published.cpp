@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace tesela::bench {

@@ -81,8 +81,8 @@ void Options::add_to(cli::App& app, const char* default_name, cli::CommonOptions
   taken.trace = false;
   taken.report = false;
   common.add_to(app, taken);
-  app.add_option("-o,--out", out, "directory of the CSV and the plot")->type_name("DIR")->capture_default_str();
-  app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->capture_default_str();
+  app.add_option("-o,--out", out, "directory of the CSV and the plot")->type_name("DIR")->show_default();
+  app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->show_default();
   cli::declare_outputs(app, cli::Output::text, "--name", [this] {
     require(std::filesystem::is_directory(out), "bench", "--out", out, " is not a directory");
     const std::string both = (std::filesystem::path(out) / name).string();
@@ -294,17 +294,16 @@ void Report::finish() const {
 
 bool Options::gpu() const { return count_cuda_devices() > 0 && common.ncuda != 0; }
 
-cli::Option* add_peers(cli::App& app, std::vector<std::string>& peers, const std::vector<std::string>& names) {
-  return app.add_option("--peers,--methods", peers, "methods to run; the others are compared with the first")
-      ->delimiter(',')
+cli::Option* add_peers(cli::App& app, std::vector<std::string>& peers, const std::vector<std::string>& names,
+                       const std::string& about) {
+  return app.add_list("--peers,--methods", peers, "methods to run; the others are compared with the first" + about)
       ->check(cli::one_of(names));
 }
 
 void add_jobs(cli::App& app, std::vector<std::string>& jobs) {
-  app.add_option("--jobs", jobs, "values, vectors: one job or two")
-      ->delimiter(',')
+  app.add_list("--jobs", jobs, "values, vectors: one job or two")
       ->check(cli::one_of({"values", "vectors"}))
-      ->capture_default_str();
+      ->show_default();
 }
 
 int guarded(const std::function<void()>& body) {

@@ -29,8 +29,9 @@ struct Options {
   bool gpu() const;
 };
 
-/// Adds --peers (--methods) with these names.
-cli::Option* add_peers(cli::App& app, std::vector<std::string>& peers, const std::vector<std::string>& names);
+/// Adds --peers (--methods) with these names; `about` follows in its help.
+cli::Option* add_peers(cli::App& app, std::vector<std::string>& peers, const std::vector<std::string>& names,
+                       const std::string& about = "");
 
 /// Adds --jobs: values, vectors, or both.
 void add_jobs(cli::App& app, std::vector<std::string>& jobs);

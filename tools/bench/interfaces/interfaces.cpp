@@ -42,33 +42,30 @@ int run_script(std::vector<std::string> words) {
                          std::generic_category().message(errno));
 }
 
-const Command interfaces_command(Command::Group::bench, "interfaces",
-                                 "Python's module against SciPy, or on a GPU against CuPy and PyTorch",
-                                 [](cli::App& app) {
-                                   struct Options {
-                                     bool quick = false, small = false;
-                                     int repeat = 3;
-                                     std::string csv, device;
-                                   };
-                                   auto o = std::make_shared<Options>();
-                                   app.add_flag("--quick", o->quick, "a quarter of the sizes");
-                                   app.add_flag("--small", o->small, "orders 5 and 50, where each microsecond counts");
-                                   app.add_option("-r,--repeat", o->repeat, "runs; the median counts")
-                                       ->check(cli::between(1, 1000))
-                                       ->capture_default_str();
-                                   app.add_option("--device", o->device,
-                                                  "arrays of this library on a GPU, instead of NumPy's")
-                                       ->check(cli::one_of({"cupy", "torch"}));
-                                   app.add_option("--csv", o->csv, "write the table to FILE")->type_name("FILE");
-                                   return std::function<int()>([o] {
-                                     std::vector<std::string> words{"--repeat", std::to_string(o->repeat)};
-                                     if (o->quick) words.emplace_back("--quick");
-                                     if (o->small) words.emplace_back("--small");
-                                     if (!o->device.empty()) words.insert(words.end(), {"--device", o->device});
-                                     if (!o->csv.empty()) words.insert(words.end(), {"--csv", o->csv});
-                                     return run_script(std::move(words));
-                                   });
-                                 });
+const Command interfaces_command(
+    Command::Group::bench, "interfaces", "Python's module against SciPy, or on a GPU against CuPy and PyTorch",
+    [](cli::App& app) {
+      struct Options {
+        bool quick = false, small = false;
+        int repeat = 3;
+        std::string csv, device;
+      };
+      auto o = std::make_shared<Options>();
+      app.add_flag("--quick", o->quick, "a quarter of the sizes");
+      app.add_flag("--small", o->small, "orders 5 and 50, where each microsecond counts");
+      app.add_option("-r,--repeat", o->repeat, "runs; the median counts")->check(cli::between(1, 1000))->show_default();
+      app.add_option("--device", o->device, "arrays of this library on a GPU, instead of NumPy's")
+          ->check(cli::one_of({"cupy", "torch"}));
+      app.add_option("--csv", o->csv, "write the table to FILE")->type_name("FILE");
+      return std::function<int()>([o] {
+        std::vector<std::string> words{"--repeat", std::to_string(o->repeat)};
+        if (o->quick) words.emplace_back("--quick");
+        if (o->small) words.emplace_back("--small");
+        if (!o->device.empty()) words.insert(words.end(), {"--device", o->device});
+        if (!o->csv.empty()) words.insert(words.end(), {"--csv", o->csv});
+        return run_script(std::move(words));
+      });
+    });
 
 }  // namespace
 }  // namespace tesela::bench

@@ -1,6 +1,5 @@
 #include "tools/problems/least_squares/lse.hpp"
 
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include <tesela/runtime/require.hpp>
 
@@ -42,19 +41,19 @@ void run(LseBenchOptions o) {
   report.finish();
 }
 
-const cli::Command lse_command(
-    cli::Command::Group::bench, "lse", "constrained least squares as a task graph against LAPACK and cuSOLVER",
-    [](cli::App& app) {
-      auto o = std::make_shared<LseBenchOptions>();
-      o->common.repeat = 3;
-      o->add_to(app, "lse", {.streams = 2});
-      app.add_option("-m,--m", o->m, "rows of A")->transform(cli::positive())->capture_default_str();
-      app.add_option("-n,--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
-      app.add_option("--rows-c", o->p, "rows of C")->transform(cli::positive())->capture_default_str();
-      app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive())->capture_default_str();
-      o->add_peers(app, peer_names(cli::lse_table<double>()));
-      return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
-    });
+const cli::Command lse_command(cli::Command::Group::bench, "lse",
+                               "constrained least squares as a task graph against LAPACK and cuSOLVER",
+                               [](cli::App& app) {
+                                 auto o = std::make_shared<LseBenchOptions>();
+                                 o->common.repeat = 3;
+                                 o->add_to(app, "lse", {.streams = 2});
+                                 app.add_option("-m,--m", o->m, "rows of A")->positive()->show_default();
+                                 app.add_option("-n,--n", o->n, "columns of A")->positive()->show_default();
+                                 app.add_option("--rows-c", o->p, "rows of C")->positive()->show_default();
+                                 app.add_option("--rhs", o->rhs, "right-hand sides")->positive()->show_default();
+                                 o->add_peers(app, peer_names(cli::lse_table<double>()));
+                                 return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
+                               });
 
 }  // namespace
 }  // namespace tesela::bench

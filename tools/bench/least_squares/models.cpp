@@ -124,15 +124,14 @@ std::function<int()> setup(cli::App& app, const char* name, bool weighted) {
   auto* table =
       app.add_option("--table", o->table, "published: the sizes and times of Ramiro Sánchez 2010, Table 5.1 or 5.2")
           ->check(cli::one_of({"published"}));
-  const auto settle = [table](cli::Option* option) { option->capture_default_str()->excludes(table); };
+  const auto settle = [table](cli::Option* option) { option->show_default()->excludes(table); };
   if (weighted)
     settle(app.add_option("--by", o->by, "a factor of the covariance, m x m, as ggglm takes it, or weights")
                ->check(cli::one_of({"factor", "weights"})));
-  settle(app.add_option("-m,--m", o->m, "rows")->transform(cli::positive()));
-  settle(app.add_option("-n,--n", o->n, "columns of A; several: one case each")->delimiter(','));
-  if (!weighted)
-    app.add_option("--columns-b", o->p, "columns of B (default: m)")->transform(cli::positive())->excludes(table);
-  settle(app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive()));
+  settle(app.add_option("-m,--m", o->m, "rows")->positive());
+  settle(app.add_list("-n,--n", o->n, "columns of A; several: one case each"));
+  if (!weighted) app.add_option("--columns-b", o->p, "columns of B (default: m)")->positive()->excludes(table);
+  settle(app.add_option("--rhs", o->rhs, "right-hand sides")->positive());
   std::vector<std::string> names = peer_names(cli::glm_table<double>());
   if (weighted) {
     settle(app.add_option("--spread", o->spread, "weights are 10^e, e uniform between -SPREAD and SPREAD"));

@@ -1,7 +1,6 @@
 #include "tools/problems/least_squares/ols.hpp"
 
 #include "tools/app/arguments.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include <tesela/runtime/require.hpp>
 
@@ -56,19 +55,19 @@ void run(OlsBenchOptions o) {
   report.finish();
 }
 
-const cli::Command ols_command(
-    cli::Command::Group::bench, "ols", "least squares as a task graph against LAPACK and cuSOLVER", [](cli::App& app) {
-      auto o = std::make_shared<OlsBenchOptions>();
-      o->common.repeat = 5;
-      o->add_to(app, "ols", {.complex = true, .streams = 2});
-      app.add_option("-m,--m", o->m, "rows of A; several: one case each")->delimiter(',')->capture_default_str();
-      app.add_option("-n,--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
-      app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive())->capture_default_str();
-      cli::add_tile(app, o->tile, "MB or MBxNB");
-      add_to(app, o->method);
-      o->add_peers(app, peer_names(cli::ols_table<double>()));
-      return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
-    });
+const cli::Command ols_command(cli::Command::Group::bench, "ols",
+                               "least squares as a task graph against LAPACK and cuSOLVER", [](cli::App& app) {
+                                 auto o = std::make_shared<OlsBenchOptions>();
+                                 o->common.repeat = 5;
+                                 o->add_to(app, "ols", {.complex = true, .streams = 2});
+                                 app.add_list("-m,--m", o->m, "rows of A; several: one case each")->show_default();
+                                 app.add_option("-n,--n", o->n, "columns of A")->positive()->show_default();
+                                 app.add_option("--rhs", o->rhs, "right-hand sides")->positive()->show_default();
+                                 cli::add_tile(app, o->tile, "MB or MBxNB");
+                                 add_to(app, o->method);
+                                 o->add_peers(app, peer_names(cli::ols_table<double>()));
+                                 return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
+                               });
 
 }  // namespace
 }  // namespace tesela::bench

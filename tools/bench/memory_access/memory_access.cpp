@@ -126,11 +126,8 @@ const cli::Command memory_access_command(
       o->common.repeat = 9;
       o->common.precision = std::string("s");  // GCC 12 warns of an overlap in assign(const char*)
       o->add_to(app, "memory-access", {.cores = false, .gpus = false});
-      app.add_option("-n,--n", o->n, "rows and columns, several with commas")
-          ->delimiter(',')
-          ->transform(cli::positive())
-          ->capture_default_str();
-      app.add_option("--block", o->block, "threads of a block")->check(cli::between(1, 1024))->capture_default_str();
+      app.add_list("-n,--n", o->n, "rows and columns, several with commas")->positive()->show_default();
+      app.add_option("--block", o->block, "threads of a block")->check(cli::between(1, 1024))->show_default();
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 

@@ -1,4 +1,5 @@
 #include "tools/bench/memory_access/memory_kernels.hpp"
+#include <tesela/runtime/scalar.hpp>
 
 #include <cuda_runtime.h>
 
@@ -65,11 +66,6 @@ int sum_by_column(CUstream_st* stream, const SumProblem<T>& p, int block) {
   return launch(column_kernel<T>, stream, p, block, p.cols, 1);
 }
 
-template int sum_by_element<float>(CUstream_st*, const SumProblem<float>&, int);
-template int sum_by_element<double>(CUstream_st*, const SumProblem<double>&, int);
-template int sum_by_row<float>(CUstream_st*, const SumProblem<float>&, int);
-template int sum_by_row<double>(CUstream_st*, const SumProblem<double>&, int);
-template int sum_by_column<float>(CUstream_st*, const SumProblem<float>&, int);
-template int sum_by_column<double>(CUstream_st*, const SumProblem<double>&, int);
+TESELA_FUNCTIONS_FOR_REALS(sum_by_element, sum_by_row, sum_by_column)
 
 }  // namespace tesela::kernels

@@ -119,7 +119,6 @@ void add_hard_rows(Report& report, Runtime& runtime, const MimoBench& o, const s
   }
 }
 
-template void add_hard_rows<float>(Report&, Runtime&, const MimoBench&, const std::string&);
-template void add_hard_rows<double>(Report&, Runtime&, const MimoBench&, const std::string&);
+TESELA_FUNCTIONS_FOR_REALS(add_hard_rows)
 
 }  // namespace tesela::bench

@@ -43,20 +43,15 @@ const cli::Command command(
       o->common.repeat = 5;
       o->common.precision = "s";
       o->add_to(app, "mimo");
-      app.add_option(
+      app.add_list(
              "--rows", o->rows,
              "qr, tables, one-channel, channel-each, many, slot4, slot8, soft4, soft8, hard4, hard8 (default: all)")
-          ->delimiter(',')
           ->check(cli::one_of(all_rows));
-      app.add_option("--matrices", o->matrices, "of qr")->transform(cli::positive())->capture_default_str();
-      app.add_option("--signals", o->signals, "of one-channel and channel-each")
-          ->transform(cli::positive())
-          ->capture_default_str();
-      app.add_option("--many", o->many, "signals of many (default: 10000000, on cores alone 1000000)")
-          ->transform(cli::positive());
-      app.add_option("--max-nodes", o->max_nodes, "of slots: a second row with such a bound")
-          ->transform(cli::positive());
-      app.add_option("--slots", o->slots, "also p99 / median over N different slots")->transform(cli::positive());
+      app.add_option("--matrices", o->matrices, "of qr")->positive()->show_default();
+      app.add_option("--signals", o->signals, "of one-channel and channel-each")->positive()->show_default();
+      app.add_option("--many", o->many, "signals of many (default: 10000000, on cores alone 1000000)")->positive();
+      app.add_option("--max-nodes", o->max_nodes, "of slots: a second row with such a bound")->positive();
+      app.add_option("--slots", o->slots, "also p99 / median over N different slots")->positive();
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 

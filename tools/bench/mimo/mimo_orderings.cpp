@@ -1,4 +1,3 @@
-#include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
@@ -334,14 +333,11 @@ const cli::Command command(
                      "memory: bytes of a table (Ramiro Sánchez 2010, Tables 4.1 and 4.2); qrs: all n! QRs (4.3); "
                      "signals: by owner, a peer for each buffer (4.4); strategies: by all strategies; or all")
           ->check(cli::one_of({"all", "memory", "qrs", "signals", "strategies"}))
-          ->capture_default_str();
-      app.add_option("-n,--n", o->n, "columns in real form")
-          ->delimiter(',')
-          ->transform(cli::positive())
-          ->capture_default_str();
-      app.add_option("--buffers", o->buffers, "signals at a time, or inf")->delimiter(',')->capture_default_str();
-      app.add_option("--signals", o->signals, "how many")->transform(cli::positive())->capture_default_str();
-      app.add_option("--ebn0", o->ebn0, "in dB")->capture_default_str();
+          ->show_default();
+      app.add_list("-n,--n", o->n, "columns in real form")->positive()->show_default();
+      app.add_list("--buffers", o->buffers, "signals at a time, or inf")->show_default();
+      app.add_option("--signals", o->signals, "how many")->positive()->show_default();
+      app.add_option("--ebn0", o->ebn0, "in dB")->show_default();
       return std::function<int()>([o] { return guarded([&] { run(*o); }); });
     });
 

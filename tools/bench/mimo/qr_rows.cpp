@@ -183,7 +183,6 @@ void add_qr_rows(Report& report, Runtime& runtime, const MimoBench& o) {
   }
 }
 
-template void add_qr_rows<float>(Report&, Runtime&, const MimoBench&);
-template void add_qr_rows<double>(Report&, Runtime&, const MimoBench&);
+TESELA_FUNCTIONS_FOR_REALS(add_qr_rows)
 
 }  // namespace tesela::bench

@@ -56,16 +56,11 @@ void factor_all(const HostMatrix<double>& r, double* packed) {
 
 void rotation_table(const HostMatrix<double>& r, double* packed) {
   switch (r.rows()) {
-    case 2:
-      return factor_all<2>(r, packed);
-    case 4:
-      return factor_all<4>(r, packed);
-    case 6:
-      return factor_all<6>(r, packed);
-    case 8:
-      return factor_all<8>(r, packed);
-    default:
-      return factor_all<10>(r, packed);
+    case 2: return factor_all<2>(r, packed);
+    case 4: return factor_all<4>(r, packed);
+    case 6: return factor_all<6>(r, packed);
+    case 8: return factor_all<8>(r, packed);
+    default: return factor_all<10>(r, packed);
   }
 }
 

@@ -186,7 +186,6 @@ void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const
   }
 }
 
-template void add_search_rows<float>(Report&, Runtime&, const MimoBench&, const std::string&);
-template void add_search_rows<double>(Report&, Runtime&, const MimoBench&, const std::string&);
+TESELA_FUNCTIONS_FOR_REALS(add_search_rows)
 
 }  // namespace tesela::bench

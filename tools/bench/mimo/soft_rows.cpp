@@ -182,7 +182,6 @@ void add_soft_rows(Report& report, Runtime& runtime, const MimoBench& o, const s
                           slot->information(slot->on_core(SoftKind::nway, part))));
 }
 
-template void add_soft_rows<float>(Report&, Runtime&, const MimoBench&, const std::string&);
-template void add_soft_rows<double>(Report&, Runtime&, const MimoBench&, const std::string&);
+TESELA_FUNCTIONS_FOR_REALS(add_soft_rows)
 
 }  // namespace tesela::bench

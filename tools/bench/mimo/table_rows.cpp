@@ -72,7 +72,7 @@ struct DeviceTable {
 }  // namespace
 #endif
 
-void add_table_rows(Report& report, Runtime& runtime, const MimoBench& o) {
+void add_table_rows(Report& report, Runtime& runtime, [[maybe_unused]] const MimoBench& o) {
   if (runtime.gpus() == 0)
     return report.note("tables of all orders: rows of a GPU alone; see tesela bench mimo-orderings");
 #if TESELA_HAVE_CUDA

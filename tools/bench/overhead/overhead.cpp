@@ -1,4 +1,3 @@
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/bench/overhead/overhead_peers.hpp"
 
@@ -41,15 +40,14 @@ void run(OverheadOptions o) {
   report.finish();
 }
 
-const cli::Command overhead_command(
-    cli::Command::Group::bench, "overhead", "empty tasks through our layer and by starpu_task_insert",
-    [](cli::App& app) {
-      auto o = std::make_shared<OverheadOptions>();
-      o->common.repeat = 9;
-      o->add_to(app, "overhead", {.precision = false, .seed = false});
-      app.add_option("--tasks", o->tasks, "of each graph")->transform(cli::positive())->capture_default_str();
-      return std::function<int()>([o] { return guarded([&] { run(*o); }); });
-    });
+const cli::Command overhead_command(cli::Command::Group::bench, "overhead",
+                                    "empty tasks through our layer and by starpu_task_insert", [](cli::App& app) {
+                                      auto o = std::make_shared<OverheadOptions>();
+                                      o->common.repeat = 9;
+                                      o->add_to(app, "overhead", {.precision = false, .seed = false});
+                                      app.add_option("--tasks", o->tasks, "of each graph")->positive()->show_default();
+                                      return std::function<int()>([o] { return guarded([&] { run(*o); }); });
+                                    });
 
 }  // namespace
 }  // namespace tesela::bench

@@ -3,8 +3,6 @@
 #include "tools/peers/harness.hpp"
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <vector>
-
 namespace tesela::bench {
 
 /// A graph of tasks that do nothing.

@@ -1,4 +1,3 @@
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include <tesela/algorithms/qr/orthogonalize.hpp>
@@ -43,10 +42,9 @@ const cli::Command orthogonalize_command(
       auto o = std::make_shared<OrthogonalizeOptions>();
       o->common.repeat = 5;
       o->add_to(app, "qr-orthogonalize");
-      app.add_option("-m,--m", o->m, "rows")->transform(cli::positive())->capture_default_str();
-      app.add_option("-n,--n", o->n, "columns, at most m")->transform(cli::positive())->capture_default_str();
-      app.add_option("--nb", o->nb, "columns of a tile, but for cholesky-qr2 (default: what suits)")
-          ->transform(cli::positive());
+      app.add_option("-m,--m", o->m, "rows")->positive()->show_default();
+      app.add_option("-n,--n", o->n, "columns, at most m")->positive()->show_default();
+      app.add_option("--nb", o->nb, "columns of a tile, but for cholesky-qr2 (default: what suits)")->positive();
       std::vector<std::string> names{"lapack", "cusolver"};
       for (const auto& method : orthogonalizations()) names.emplace_back(method.name);
       add_peers(app, o->peers, names);

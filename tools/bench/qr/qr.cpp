@@ -1,7 +1,6 @@
 #include "tools/problems/qr/qr.hpp"
 
 #include "tools/app/arguments.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/report.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
@@ -62,21 +61,18 @@ void run(QrBenchOptions o) {
   report.finish();
 }
 
-const cli::Command qr_command(cli::Command::Group::bench, "qr", "A = Q R as a task graph against LAPACK and cuSOLVER",
-                              [](cli::App& app) {
-                                auto o = std::make_shared<QrBenchOptions>();
-                                o->common.repeat = 5;
-                                o->add_to(app, "qr", {.complex = true, .streams = 2});
-                                app.add_option("-n,--n", o->n,
-                                               "columns of A (and rows without --m); several: one case each")
-                                    ->delimiter(',')
-                                    ->capture_default_str();
-                                app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::positive());
-                                cli::add_tile(app, o->tile, "MB or MBxNB");
-                                add_to(app, o->method);
-                                o->add_peers(app, peer_names(cli::qr_table<double>()));
-                                return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
-                              });
+const cli::Command qr_command(
+    cli::Command::Group::bench, "qr", "A = Q R as a task graph against LAPACK and cuSOLVER", [](cli::App& app) {
+      auto o = std::make_shared<QrBenchOptions>();
+      o->common.repeat = 5;
+      o->add_to(app, "qr", {.complex = true, .streams = 2});
+      app.add_list("-n,--n", o->n, "columns of A (and rows without --m); several: one case each")->show_default();
+      app.add_option("-m,--m", o->m, "rows of A (default: n)")->positive();
+      cli::add_tile(app, o->tile, "MB or MBxNB");
+      add_to(app, o->method);
+      o->add_peers(app, peer_names(cli::qr_table<double>()));
+      return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
+    });
 
 }  // namespace
 }  // namespace tesela::bench

@@ -1,6 +1,5 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/median.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
@@ -137,19 +136,15 @@ const cli::Command qr_trees_command(
       auto o = std::make_shared<QrTreesOptions>();
       o->common.repeat = 5;
       o->add_to(app, "qr-trees", {.gpus = false});
-      app.add_option("--mt", o->p, "tile rows")->transform(cli::positive())->capture_default_str();
-      app.add_option("--nt", o->q, "tile columns")->transform(cli::positive())->capture_default_str();
-      auto* tile = app.add_option("-t,--tile", o->nb, "rows and columns of a tile")
-                       ->transform(cli::positive())
-                       ->capture_default_str();
-      cli::add_deprecated_alias(app, "--nb", o->nb, tile)->transform(cli::positive());
-      app.add_option("--ib", o->method.ib, "inner block size (default: what suits the workers)")
-          ->transform(cli::positive());
+      app.add_option("--mt", o->p, "tile rows")->positive()->show_default();
+      app.add_option("--nt", o->q, "tile columns")->positive()->show_default();
+      auto* tile = app.add_option("-t,--tile", o->nb, "rows and columns of a tile")->positive()->show_default();
+      cli::add_deprecated_alias(app, "--nb", o->nb, tile)->positive();
+      app.add_option("--ib", o->method.ib, "inner block size (default: what suits the workers)")->positive();
       app.add_option("--kernels", o->method.kernels, "tt makes every tile triangular before tiles are joined")
           ->check(cli::one_of({"auto", "tt"}))
-          ->capture_default_str();
-      app.add_option("--trees", o->trees, "which (default: all, domain:4 for domain); of " + schedule_order_list())
-          ->delimiter(',')
+          ->show_default();
+      app.add_list("--trees", o->trees, "which (default: all, domain:4 for domain); of " + schedule_order_list())
           ->type_name("ORDER");
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });

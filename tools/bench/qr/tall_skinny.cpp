@@ -1,4 +1,3 @@
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/cusolver_qr.hpp"
@@ -70,9 +69,7 @@ Peer tesela_r(const TallSkinnyData<T>& data) {
   };
   return {"tesela", run, [&data, tiles, run] {
             run();
-            HostMatrix<T> r(data.what().n, data.what().n);
-            tiles->R->copy_to(r.data(), r.ld());
-            return data.check("tesela", r);
+            return data.check("tesela", tiles->R->to_host());
           }};
 }
 
@@ -149,10 +146,9 @@ const cli::Command tall_skinny_command(
       auto o = std::make_shared<TallSkinnyBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "tall-skinny");
-      app.add_option("-m,--m", o->m, "rows of A")->transform(cli::positive())->capture_default_str();
-      app.add_option("-n,--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
-      app.add_option("-t,--tile", o->rows, "rows of a tile (default: what suits the workers)")
-          ->transform(cli::positive());
+      app.add_option("-m,--m", o->m, "rows of A")->positive()->show_default();
+      app.add_option("-n,--n", o->n, "columns of A")->positive()->show_default();
+      app.add_option("-t,--tile", o->rows, "rows of a tile (default: what suits the workers)")->positive();
       o->add_peers(app);
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });

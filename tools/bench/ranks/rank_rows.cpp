@@ -10,7 +10,6 @@
 
 #include "tools/peers/harness.hpp"
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +21,6 @@
 #include <optional>
 #include <sched.h>
 #include <set>
-#include <string>
 #include <thread>
 #include <unistd.h>
 #include <vector>

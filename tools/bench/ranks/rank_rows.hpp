@@ -2,7 +2,6 @@
 
 #include <tesela/runtime/runtime.hpp>
 
-#include <functional>
 #include <string>
 
 // Declarations that the rows of tesela-rank-rows share.
@@ -20,8 +19,7 @@ struct RankProblem {
   bool check = true;  ///< else the result is taken for right: it was, the time before
 };
 
-/// Our graph's, with this Runtime, whatever the ranks: data are made, the graph is timed, the result is checked.
-using RankWork = std::function<RankRun(Runtime&, RankProblem)>;
+// Our graphs, with this Runtime, whatever the ranks: data are made, the graph is timed, the result is checked.
 RankRun rank_gemm(Runtime& runtime, RankProblem problem);
 RankRun rank_qr(Runtime& runtime, RankProblem problem);
 RankRun rank_tall_skinny(Runtime& runtime, RankProblem problem);

@@ -62,13 +62,11 @@ const cli::Command svd_command(
       auto o = std::make_shared<SvdBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "svd", {.complex = true});
-      app.add_option("-n,--n", o->n, "columns of A (and rows without --m); several: one case each for every job")
-          ->delimiter(',')
-          ->capture_default_str();
-      app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::positive());
+      app.add_list("-n,--n", o->n, "columns of A (and rows without --m); several: one case each for every job")
+          ->show_default();
+      app.add_option("-m,--m", o->m, "rows of A (default: n)")->positive();
       add_jobs(app, o->jobs);
-      app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
-          ->transform(cli::positive());
+      app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")->positive();
       o->add_peers(app, peer_names(cli::svd_table<double>(true)));
       cli::add_random(app, o->random, svd_kinds());
       return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });

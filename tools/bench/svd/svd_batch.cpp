@@ -1,7 +1,6 @@
 #include "tools/problems/svd/svd_batch.hpp"
 
 #include "tools/app/arguments.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/report.hpp"
 #include <tesela/algorithms/svd/svd_matrices.hpp>
@@ -59,12 +58,9 @@ const cli::Command svd_batch_command(
       auto o = std::make_shared<SvdBatchBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "svd-batch");
-      app.add_option("-n,--n", o->n, "columns; several: a case each for every job")
-          ->delimiter(',')
-          ->transform(cli::positive())
-          ->capture_default_str();
-      app.add_option("-m,--m", o->m, "rows (default: n)")->transform(cli::positive());
-      app.add_option("--count", o->count, "matrices")->transform(cli::positive())->capture_default_str();
+      app.add_list("-n,--n", o->n, "columns; several: a case each for every job")->positive()->show_default();
+      app.add_option("-m,--m", o->m, "rows (default: n)")->positive();
+      app.add_option("--count", o->count, "matrices")->positive()->show_default();
       add_jobs(app, o->jobs);
       o->add_peers(app, cli::peer_names(cli::svd_batch_table<double>()));
       cli::add_random(app, o->random, svd_kinds());

@@ -1,4 +1,3 @@
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
@@ -48,18 +47,18 @@ void run(ToeplitzBenchOptions o) {
   report.finish();
 }
 
-const cli::Command toeplitz_command(
-    cli::Command::Group::bench, "toeplitz",
-    "spectra of symmetric and Hermitian Toeplitz matrices against dense eigensolvers", [](cli::App& app) {
-      auto o = std::make_shared<ToeplitzBenchOptions>();
-      o->common.repeat = 3;
-      o->add_to(app, "toeplitz", {.complex = true});
-      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
-      app.add_flag("--vectors", o->vectors, "eigenvectors too");
-      add_peers(app, o->peers, peer_names(cli::spectrum_table<double>()));
-      o->settings.add_to(app);
-      return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
-    });
+const cli::Command toeplitz_command(cli::Command::Group::bench, "toeplitz",
+                                    "spectra of symmetric and Hermitian Toeplitz matrices against dense eigensolvers",
+                                    [](cli::App& app) {
+                                      auto o = std::make_shared<ToeplitzBenchOptions>();
+                                      o->common.repeat = 3;
+                                      o->add_to(app, "toeplitz", {.complex = true});
+                                      app.add_list("-n,--n", o->n, "orders")->positive()->show_default();
+                                      app.add_flag("--vectors", o->vectors, "eigenvectors too");
+                                      add_peers(app, o->peers, peer_names(cli::spectrum_table<double>()));
+                                      o->settings.add_to(app);
+                                      return for_numbers(o, []<class T>(const auto& options) { run<T>(options); });
+                                    });
 
 }  // namespace
 }  // namespace tesela::bench

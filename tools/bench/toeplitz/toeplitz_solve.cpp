@@ -1,6 +1,5 @@
 #include "tools/problems/toeplitz/toeplitz_solve.hpp"
 
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
@@ -133,13 +132,11 @@ const cli::Command toeplitz_solve_command(
       auto o = std::make_shared<SolveOptions>();
       o->common.repeat = 5;
       o->add_to(app, "toeplitz-solve");
-      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
+      app.add_list("-n,--n", o->n, "orders")->positive()->show_default();
       cli::add_toeplitz_kind(app, o->kind);
       app.add_flag("--nonsymmetric", o->nonsymmetric, "generate the first row as well, for the kinds random and spd");
-      app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
-      app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
-          ->transform(cli::positive())
-          ->capture_default_str();
+      app.add_option("--sigma", o->sigma, "the shift")->show_default();
+      app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")->positive()->show_default();
       add_peers(app, o->peers, choices(cli::toeplitz_solve_table<double>()).names());
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });

@@ -1,4 +1,3 @@
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/checks/toeplitz_spectrum_error.hpp"
@@ -244,17 +243,14 @@ const cli::Command toeplitz_study_command(
                      "choice at a time; all: sizes, and the tolerances by the source's solver in single precision, on "
                      "the GPU if there is one")
           ->check(cli::one_of({"all", "sizes", "tolerance", "choices"}))
-          ->capture_default_str();
-      app.add_option("-n,--n", o->n, "orders (default: the table's)")->delimiter(',')->transform(cli::positive());
-      app.add_option("--per-interval", o->per_interval, "eigenvalues an interval, of the table of sizes")
-          ->delimiter(',')
-          ->transform(cli::positive());
-      app.add_option("--peers", o->peers,
-                     "of the table of sizes: published (the choices of Graciá Gil 2010), published-cauchy (our solver "
-                     "with them), ours")
-          ->delimiter(',')
+          ->show_default();
+      app.add_list("-n,--n", o->n, "orders (default: the table's)")->positive();
+      app.add_list("--per-interval", o->per_interval, "eigenvalues an interval, of the table of sizes")->positive();
+      app.add_list("--peers", o->peers,
+                   "of the table of sizes: published (the choices of Graciá Gil 2010), published-cauchy (our solver "
+                   "with them), ours")
           ->check(cli::one_of({"published", "published-cauchy", "ours"}))
-          ->capture_default_str();
+          ->show_default();
       app.add_flag("!--no-cores", o->cores, "only the GPU");
       app.add_flag("!--no-gpu", o->gpus, "only the cores");
       app.footer(

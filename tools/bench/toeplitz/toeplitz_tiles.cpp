@@ -1,4 +1,3 @@
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/report.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
@@ -84,11 +83,8 @@ const cli::Command toeplitz_tiles_command(
       auto o = std::make_shared<TilesOptions>();
       o->common.repeat = 5;
       o->add_to(app, "toeplitz-tiles");
-      app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
-      app.add_option("--wanted", o->wanted, "eigenvalues, about")
-          ->delimiter(',')
-          ->transform(cli::positive())
-          ->capture_default_str();
+      app.add_list("-n,--n", o->n, "orders")->positive()->show_default();
+      app.add_list("--wanted", o->wanted, "eigenvalues, about")->positive()->show_default();
       return for_reals(o, []<class T>(const auto& options) { run<T>(options); });
     });
 

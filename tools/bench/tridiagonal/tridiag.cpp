@@ -1,6 +1,5 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/standard_streams.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
@@ -223,13 +222,13 @@ const cli::Command tridiag_command(
       auto o = std::make_shared<TridiagOptions>();
       o->common.repeat = 9;
       o->add_to(app, "tridiag", {.complex = true});
-      app.add_option("-n,--n", o->n, "equations of a system; several: one case each")->delimiter(',');
-      app.add_option("--batch", o->batch, "systems")->transform(cli::positive())->capture_default_str();
+      app.add_list("-n,--n", o->n, "equations of a system; several: one case each");
+      app.add_option("--batch", o->batch, "systems")->positive()->show_default();
       app.add_option("--tiles", o->tiles, "of the rows of one system, of the systems of a batch (default: what suits)")
-          ->transform(cli::positive());
+          ->positive();
       app.add_option("--solves", o->solves, "with as many copies of B, fewer where they are large")
-          ->transform(cli::positive())
-          ->capture_default_str();
+          ->positive()
+          ->show_default();
       cli::Choices().add(tridiagonal_kinds()).add_option(app, "--random", o->random)->type_name("KIND");
       app.add_flag("--one-pass", o->one_pass, "tesela tries to read a GPU's rows once");
       add_peers(app, o->peers, choices(tridiag_bench_table<double>()).names());

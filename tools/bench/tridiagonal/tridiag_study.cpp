@@ -1,5 +1,4 @@
 #include "tools/app/arguments.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/problems/tridiagonal/tridiag_methods.hpp"
@@ -112,18 +111,14 @@ const cli::Command tridiag_study_command(
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 5;
       o->add_to(app, "tridiag-study");
-      app.add_option("-n,--n", o->n, "unknowns, several with commas (default: the table's)")
-          ->delimiter(',')
-          ->transform(cli::positive());
-      auto* tile = app.add_option("-t,--tile", o->mb, "rows of a tile (default: all with a GPU, else 16384)")
-                       ->transform(cli::positive());
-      cli::add_deprecated_alias(app, "--mb", o->mb, tile)->transform(cli::positive());
-      app.add_option("--cut", o->cut, "unknowns that hybrid leaves to a core; several: a peer each, and the best named")
-          ->delimiter(',')
-          ->transform(cli::positive())
-          ->capture_default_str();
-      app.add_option("--peers", o->peers, "who competes with thomas; cores: cr on all cores of the host")
-          ->delimiter(',')
+      app.add_list("-n,--n", o->n, "unknowns, several with commas (default: the table's)")->positive();
+      auto* tile =
+          app.add_option("-t,--tile", o->mb, "rows of a tile (default: all with a GPU, else 16384)")->positive();
+      cli::add_deprecated_alias(app, "--mb", o->mb, tile)->positive();
+      app.add_list("--cut", o->cut, "unknowns that hybrid leaves to a core; several: a peer each, and the best named")
+          ->positive()
+          ->show_default();
+      app.add_list("--peers", o->peers, "who competes with thomas; cores: cr on all cores of the host")
           ->check(cli::one_of({"cr", "shared", "coalesced", "hybrid", "cores"}));
       return for_both_precisions(app, o, run);
     });

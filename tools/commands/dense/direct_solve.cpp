@@ -2,14 +2,12 @@
 
 #include "tools/app/arguments.hpp"
 #include "tools/app/matrix_outputs.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/plan_report.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -24,9 +22,7 @@ namespace tesela::cli {
 
 void DirectOptions::add_to(App& app, const char* kinds, const char* otherwise) {
   random = otherwise;
-  auto* order = app.add_option("-n,--n", n, "order of a generated A (default: 2048)")
-                    ->transform(cli::non_negative())
-                    ->generates();
+  auto* order = app.add_option("-n,--n", n, "order of a generated A (default: 2048)")->non_negative()->generates();
   auto* kind = add_random(app, random, kinds);
   add_input(app, "-a,--a", a, "read A from FILE (.mtx, .npy, .csv or .txt)")
       ->excludes(order)
@@ -34,13 +30,13 @@ void DirectOptions::add_to(App& app, const char* kinds, const char* otherwise) {
       ->belongs_to_files({"--n", "--random"}, "--n N for a random matrix of order N");
   auto* sides = add_input(app, "-b,--b", b, "and solve A X = B: B, n x r, from FILE");
   app.add_option("--rhs", rhs, "right-hand sides to solve for (uniform random numbers)")
-      ->transform(cli::non_negative())
+      ->non_negative()
       ->excludes(sides)
-      ->capture_default_str();
+      ->show_default();
   add_output(app, Output::matrix, "-o,--out", out, "write X, n x r, to FILE (.mtx, .npy, .csv or .txt)");
   app.add_option("--by", by, "tiles, or stages (entry by entry along a wavefront, for studies)")
       ->check(one_of({"tiles", "stages"}))
-      ->capture_default_str();
+      ->show_default();
 }
 
 void DirectOptions::resolve(const char* command) {
@@ -140,12 +136,6 @@ void check_solution(const DirectOptions& o, const DirectProblem<T>& p, double bo
   write_matrices(report, {{"X", o.out, x}});
 }
 
-#define TESELA_INSTANTIATE(T)                                                                  \
-  template int run_plan<T>(const DirectOptions&, DirectKind, const char*);                     \
-  template HostMatrix<T> load_b(const DirectOptions&);                                         \
-  template DirectFactors run_direct(const DirectOptions&, DirectProblem<T>&, double, Report&); \
-  template void check_condition<T>(double, Report&, const std::function<double()>&);           \
-  template void check_solution(const DirectOptions&, const DirectProblem<T>&, double, Report&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(run_plan, load_b, run_direct, check_condition, check_solution)
 
 }  // namespace tesela::cli

@@ -19,7 +19,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <optional>
 
@@ -170,24 +169,22 @@ int run_gemm(Options o) {
 
 const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("-m,--m", o->m, "rows of op(A) and C (or as in the files) (default: n)")
-      ->transform(cli::non_negative())
-      ->generates();
+  app.add_option("-m,--m", o->m, "rows of op(A) and C (or as in the files) (default: n)")->non_negative()->generates();
   app.add_option("-n,--n", o->n, "columns of op(B) and C (or as in the files) (default: 2048)")
-      ->transform(cli::non_negative())
+      ->non_negative()
       ->generates();
   app.add_option("-k,--k", o->k, "columns of op(A), rows of op(B) (or as in the files) (default: n)")
-      ->transform(cli::non_negative())
+      ->non_negative()
       ->generates();
   o->method.add_to(app);
   app.add_option("--op-a", o->op_a, "n (A), t (its transpose) or c (its conjugate transpose)")
       ->check(one_of({"n", "t", "c"}))
-      ->capture_default_str();
+      ->show_default();
   app.add_option("--op-b", o->op_b, "n (B), t (its transpose) or c (its conjugate transpose)")
       ->check(one_of({"n", "t", "c"}))
-      ->capture_default_str();
-  app.add_option("--alpha", o->alpha, "factor of op(A) op(B)")->capture_default_str();
-  app.add_option("--beta", o->beta, "factor of C")->capture_default_str();
+      ->show_default();
+  app.add_option("--alpha", o->alpha, "factor of op(A) op(B)")->show_default();
+  app.add_option("--beta", o->beta, "factor of C")->show_default();
   add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt; with alpha = 0 its shape alone)")
       ->belongs_to_files({"--m", "--random", "--pattern"}, "--m M or --random KIND for random numbers");
   add_input(app, "-b,--b", o->b, "read B from FILE")

@@ -51,7 +51,6 @@ std::string reason_to_scale(const DirectProblem<T>& p) {
 template <class T>
 double growth_in_units(const HostMatrix<T>& a, const HostMatrix<T>& factors, const std::vector<index_t>& rows) {
   const index_t n = a.rows();
-  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
   const Units units = units_of(n, n, [&](const auto& f) {
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < n; ++i) f(i, j, largest_part(a(i, j)));

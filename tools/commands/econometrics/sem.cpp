@@ -187,8 +187,8 @@ const Command sem_command(
       Choices().add(system_solvers()).add_option(app, "--system-solver", o->solver);
       app.add_flag("--iterate", o->iterate, "3sls and sur: repeat until no coefficient moves");
       app.add_option("--tolerance", o->tolerance, "... by more than this times its size and standard error")
-          ->transform(cli::positive())
-          ->capture_default_str();
+          ->positive()
+          ->show_default();
       Choices().add(sem_divisors()).add_option(app, "--dof", o->divisor);
       app.add_option("--cov", o->cov,
                      "standard errors: classical, robust (variances differ: HC0, with --dof small HC1) or "
@@ -202,13 +202,13 @@ const Command sem_command(
                                        (by_name ? " (HC0 is --cov robust, HC1 --cov robust --dof small)" : "");
                    },
                    ""})
-          ->capture_default_str();
+          ->show_default();
       app.add_option("--level", o->level, "probability of the intervals")
           ->check(cli::between(1e-6, 1 - 1e-6))
-          ->capture_default_str();
+          ->show_default();
       app.add_option("--missing", in.missing, "rows that lack a used value: drop or error")
           ->check(one_of({"drop", "error"}))
-          ->capture_default_str();
+          ->show_default();
       app.add_option("--na", in.na,
                      "a further code of missing values in a CSV (NA, NaN, null, -, . and the like are known)")
           ->type_name("CODE");
@@ -216,7 +216,7 @@ const Command sem_command(
              "--rows-at-once", in.rows_at_once,
              "process the .npy file or the generated data in blocks of N rows instead of holding them in memory "
              "(default: blocks for a file, and for generated data that would fill half of the memory)")
-          ->transform(cli::positive());
+          ->positive();
       app.add_option("--weights", in.weights, "weigh rows by this column of the data, or by the numbers in a file")
           ->type_name("COLUMN");
       app.add_option("--rcond", o->rcond,

@@ -278,15 +278,14 @@ const Command eig_command(
       o->input.add_to(app);
       choices(eig_table<double>(EigRows::command)).add_option(app, "--method", o->method);
       o->iteration.add_to(app);
-      app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
-          ->transform(cli::positive());
+      app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")->positive();
       app.add_option("--block", o->block, "columns that are gathered before A takes them (default: what suits)")
-          ->transform(cli::positive());
+          ->positive();
       app.add_flag("--vectors", o->vectors, "eigenvectors too, checked");
       o->selection.add_to(app);
       app.add_option("--certify", o->certify,
                      "compare with the inertia of A - sigma I, or A - sigma B, at K random shifts")
-          ->transform(cli::positive());
+          ->positive();
       app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd or sygvd (done up to n = 4096)");
       add_input(app, "--jobs", o->jobs, "solve the matrices whose files FILE names, one a line, several at a time");
       add_results(app, *o, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx, .npy, .csv or .txt)");
@@ -294,7 +293,7 @@ const Command eig_command(
       keep_inputs_of(app, *o);
       o->plan.add_to(app);
       app.add_option("--batch", o->batch, "K matrices of an order up to 128: seeds from --seed on, or n x Kn in -a")
-          ->transform(cli::non_negative())
+          ->non_negative()
           ->generates();
       o->common.add_to(app, {.complex = true});
       exclude(app);

@@ -1,7 +1,5 @@
 #include "tools/commands/eigen/eig_parts.hpp"
 
-#include <algorithm>
-
 namespace tesela::cli {
 namespace {
 

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -102,8 +101,6 @@ EigProof prove(Runtime& runtime, const EigProblem<T>& problem, const EigSelectio
   });
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template EigProof prove(Runtime&, const EigProblem<T>&, const EigSelection&, index_t, const SymmetricEig<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(prove)
 
 }  // namespace tesela::cli

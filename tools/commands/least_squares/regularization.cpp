@@ -258,7 +258,6 @@ int run_regularized(const RegularizationOptions& regularization, LeastSquaresOpt
   return report.finish();
 }
 
-template int run_regularized(const RegularizationOptions&, LeastSquaresOptions&, OlsProblem<float>&, Report&);
-template int run_regularized(const RegularizationOptions&, LeastSquaresOptions&, OlsProblem<double>&, Report&);
+TESELA_FUNCTIONS_FOR_REALS(run_regularized)
 
 }  // namespace tesela::cli

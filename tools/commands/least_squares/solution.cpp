@@ -4,18 +4,13 @@
 #include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/app/standard_streams.hpp"
-#include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
-#include <tesela/runtime/instantiate.hpp>
-#include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace tesela::cli {
 
@@ -122,7 +117,7 @@ Option* add_formula(App& app, FormulaInput& in, const char* of_data, const char*
       ->type_name("CODE");
   app.add_option("--missing", in.missing, "with FORMULA: rows that lack a used value: drop or error")
       ->check(one_of({"drop", "error"}))
-      ->capture_default_str();
+      ->show_default();
   for (const char* rare : {"--na", "--missing"}) app.get_option(rare)->group(more_options);
   return data;
 }
@@ -137,15 +132,15 @@ void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSqua
     return data == nullptr ? option->excludes(file) : option->excludes(file)->excludes(data);
   };
   const auto add_size = [&](const char* option, index_t& value, const char* text) {
-    return generated(app.add_option(option, value, text)->transform(cli::non_negative())->generates(), a);
+    return generated(app.add_option(option, value, text)->non_negative()->generates(), a);
   };
   add_size("-m,--m", o.m, texts.m);
   add_size("-n,--n", o.n, texts.n);
   if (texts.p != nullptr) add_size(texts.p_option, o.p, texts.p)->group(more_options);
-  generated(app.add_option("--rhs", o.rhs, texts.rhs)->transform(cli::non_negative())->capture_default_str(), b);
+  generated(app.add_option("--rhs", o.rhs, texts.rhs)->non_negative()->show_default(), b);
   generated(add_random(app, o.random, random_kinds()), a);
   if (texts.random_b != nullptr)
-    generated(app.add_option("--random-b", o.random_b, texts.random_b)->type_name("KIND")->capture_default_str(), a)
+    generated(app.add_option("--random-b", o.random_b, texts.random_b)->type_name("KIND")->show_default(), a)
         ->generates();
   if (texts.inconsistent != nullptr) generated(app.add_flag("--inconsistent", o.inconsistent, texts.inconsistent), a);
   add_output(app, Output::matrix, "-o,--out", o.out, "write X, n x rhs, to FILE (.mtx, .npy, .csv or .txt)");

@@ -6,6 +6,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/econometrics/model_formulas.hpp>
 #include <tesela/algorithms/least_squares/total_least_squares.hpp>
+#include <tesela/algorithms/support/centred.hpp>
 #include <tesela/algorithms/svd/svd.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/require.hpp>
@@ -66,17 +67,9 @@ TlsData<T> read(Options& o) {
 template <class T>
 void report_errors(const TlsData<T>& data, const TotalLeastSquares<T>& answer, Report& report) {
   const index_t m = data.a.rows(), n = data.a.cols(), all = n + data.b.cols();
-  const auto element = [&](index_t i, index_t j) {
-    return static_cast<double>(j < n ? data.a(i, j) : data.b(i, j - n));
-  };
-  std::vector<double> means(static_cast<std::size_t>(all));
-  for (index_t j = 0; data.intercept && j < all; ++j) {
-    long double sum = 0;
-    for (index_t i = 0; i < m; ++i) sum += element(i, j);
-    means[static_cast<std::size_t>(j)] = static_cast<double>(sum / static_cast<long double>(std::max<index_t>(m, 1)));
-  }
-  const auto both = filled<double>(
-      {m, all}, [&](index_t i, index_t j) { return element(i, j) - means[static_cast<std::size_t>(j)]; });
+  auto both = filled<double>(
+      {m, all}, [&](index_t i, index_t j) { return static_cast<double>(j < n ? data.a(i, j) : data.b(i, j - n)); });
+  if (data.intercept) centre(both);
   const blas::Threads threads(blas::all_cores());
   const TlsError error = tls_error(both, answer.X);
   const double bound = answer.backward_error.bound;
@@ -151,14 +144,9 @@ const Command tls_command(Command::Group::top, "tls", "total least squares, erro
   auto* a = add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)");
   auto* b = add_input(app, "-b,--b", o->b, "read the right-hand sides, the columns of B, from FILE");
   const auto generated = [&](Option* option, Option* file) { return option->excludes(file)->excludes(data); };
-  generated(
-      app.add_option("-m,--m", o->m, "rows of a generated A (default: 4n)")->transform(non_negative())->generates(), a);
-  generated(
-      app.add_option("-n,--n", o->n, "columns of a generated A (default: 100)")->transform(non_negative())->generates(),
-      a);
-  generated(app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
-                ->transform(non_negative())
-                ->capture_default_str(),
+  generated(app.add_option("-m,--m", o->m, "rows of a generated A (default: 4n)")->non_negative()->generates(), a);
+  generated(app.add_option("-n,--n", o->n, "columns of a generated A (default: 100)")->non_negative()->generates(), a);
+  generated(app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")->non_negative()->show_default(),
             b);
   generated(add_random(app, o->random, random_kinds()), a);
   add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx, .npy, .csv or .txt)");

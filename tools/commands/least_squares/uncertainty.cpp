@@ -3,9 +3,8 @@
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
-#include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
+#include <tesela/runtime/scalar.hpp>
 
 #include <fmt/format.h>
 
@@ -82,7 +81,7 @@ void UncertaintyOptions::add_to(App& app) {
                "standard errors, z and p for errors of the variances that are given (of ols 1), which nothing scales");
   app.add_option("--level", regression.level, "probability of the intervals")
       ->check(cli::between(1e-6, 1 - 1e-6))
-      ->capture_default_str();
+      ->show_default();
   add_output(
       app, Output::matrix, "--out-covariance", covariance,
       "write the covariance of the unknowns, n x n, to FILE; with several right-hand sides, whose variances differ, "
@@ -133,8 +132,6 @@ void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>&
   write_matrices(report, {{"covariance", options.covariance, covariances(found.covariance, all, options.regression)}});
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template void report_uncertainty(const UncertaintyOptions&, const Uncertainty<T>&, const RegressionData<T>&, Report&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(report_uncertainty)
 
 }  // namespace tesela::cli

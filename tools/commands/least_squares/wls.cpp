@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <limits>
 #include <memory>
 #include <optional>
 
@@ -169,11 +168,11 @@ const Command wls_command(
       app.add_option("--by", o->by, "what to generate")
           ->check(one_of({"weights", "factor", "sigma"}))
           ->excludes(a)
-          ->capture_default_str()
+          ->show_default()
           ->group(more_options);
       app.add_option("--spread", o->spread, "generated weights are 10^e, e uniform between -SPREAD and SPREAD")
           ->excludes(a)
-          ->capture_default_str();
+          ->show_default();
       app.footer(
           "Examples:\n"
           "  tesela wls data.csv \"y ~ x\" --weights w\n"

@@ -16,7 +16,6 @@
 
 #include <cmath>
 #include <memory>
-#include <sstream>
 
 namespace tesela::cli {
 namespace {
@@ -252,25 +251,22 @@ int run(const Options& o) {
 const Command ber_command(
     Command::Group::mimo, "ber", "error rates against Eb/N0, measured and in theory", [](App& app) {
       auto o = std::make_shared<Options>();
-      app.add_option("--detectors", o->detectors, "methods of mimo detect, by commas")->capture_default_str();
-      app.add_option("--ebn0", o->ebn0, "in dB: one, or FIRST:STEP:LAST")->capture_default_str();
-      app.add_option("--nt", o->input.streams, "streams")->transform(positive())->capture_default_str();
-      app.add_option("--nr", o->input.antennas, "antennas (default: as many)")->transform(positive());
-      app.add_option("--constellation", o->input.constellation, "as of mimo detect")->capture_default_str();
-      app.add_option("--channel", o->input.channel, "as of mimo detect")->capture_default_str();
-      app.add_option("--coherence", o->input.coherence, "signals that share a channel (default: 1)")
-          ->transform(positive());
-      app.add_option("--order", o->order, "of columns: " + order_names())->type_name("ORDER")->capture_default_str();
+      app.add_option("--detectors", o->detectors, "methods of mimo detect, by commas")->show_default();
+      app.add_option("--ebn0", o->ebn0, "in dB: one, or FIRST:STEP:LAST")->show_default();
+      app.add_option("--nt", o->input.streams, "streams")->positive()->show_default();
+      app.add_option("--nr", o->input.antennas, "antennas (default: as many)")->positive();
+      app.add_option("--constellation", o->input.constellation, "as of mimo detect")->show_default();
+      app.add_option("--channel", o->input.channel, "as of mimo detect")->show_default();
+      app.add_option("--coherence", o->input.coherence, "signals that share a channel (default: 1)")->positive();
+      app.add_option("--order", o->order, "of columns: " + order_names())->type_name("ORDER")->show_default();
       app.add_option("--soft", o->soft, "also mutual information per bit of these, as of mimo detect, by commas");
       app.add_option("--llr-clip", o->llr_clip, "of --soft: |L| at most, which kbest and list need")
           ->transform(positive_up_to(1e300));
-      app.add_option("--errors", o->errors, "wrong bits, after which a point is done")
-          ->transform(positive())
-          ->capture_default_str();
+      app.add_option("--errors", o->errors, "wrong bits, after which a point is done")->positive()->show_default();
       app.add_option("--most-signals", o->most_signals, "at a point, however few are wrong")
-          ->transform(positive())
-          ->capture_default_str();
-      app.add_option("--signals", o->input.signals, "at a time")->transform(positive())->capture_default_str();
+          ->positive()
+          ->show_default();
+      app.add_option("--signals", o->input.signals, "at a time")->positive()->show_default();
       add_output(app, Output::text, "--csv", o->csv, "write all points to FILE");
       add_output(app, Output::text, "--svg", o->svg, "draw bit error rates to FILE");
       o->common.add_to(app);

@@ -175,33 +175,30 @@ const Command detect_command(
     Command::Group::mimo, "detect", "the s of least ||y - H s|| for every signal y", [](App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
-      app.add_option("--method", o->method, "the detector, by its name. " + explained(mimo_methods()))
-          ->capture_default_str();
+      app.add_option("--method", o->method, "the detector, by its name. " + explained(mimo_methods()))->show_default();
       app.add_option("--order", o->order,
                      "order of the columns; the last is decided first. " + explained(column_orders()))
           ->type_name("ORDER")
-          ->capture_default_str();
+          ->show_default();
       app.add_option("--direction", o->direction,
                      "of norm and gradient: up, the largest last, or down, the largest first")
-          ->capture_default_str();
+          ->show_default();
       app.add_option(
              "--form", o->form,
              "of the search: real (square QAM, two columns a stream), complex (one), or auto, real where possible")
           ->check(one_of({"auto", "real", "complex"}))
-          ->capture_default_str();
+          ->show_default();
       app.add_option("--radius", o->radius, "of the first sphere around y; it grows while it is empty (default: none)")
           ->transform(positive_up_to(1e300));
       app.add_option("--all-within", o->all_within, "list all s with ||y - H s|| up to it, nearest first")
           ->transform(positive_up_to(1e300));
-      app.add_option("--most", o->most, "of --all-within: points of a signal")
-          ->transform(positive())
-          ->capture_default_str();
+      app.add_option("--most", o->most, "of --all-within: points of a signal")->positive()->show_default();
       app.add_option("--max-nodes", o->max_nodes, "a signal that needs more ends uncertified (default: no end)")
-          ->transform(positive());
-      app.add_option("--batch", o->batch, "signals of a task (default: what suits the workers)")->transform(positive());
+          ->positive();
+      app.add_option("--batch", o->batch, "signals of a task (default: what suits the workers)")->positive();
       app.add_option("--buffer", o->buffer,
                      "signals of the files that are in memory at a time, as far as coherence allows (default: all)")
-          ->transform(positive())
+          ->positive()
           ->needs(app.get_option("--h"));
       app.add_flag("!--no-check", o->check, "leave out the comparison with brute force or a second order");
       app.add_option("--soft", o->soft, "also L = ln P(0) / P(1) of each bit, by: " + explained(soft_kinds()));
@@ -211,7 +208,7 @@ const Command detect_command(
                 "L of bits as known beforehand, .npy, in the form of --out-llr; --soft then returns L a posteriori");
       app.add_option("--llr-type", o->llr_type,
                      "of --out-llr: float, or int8:SCALE, which is SCALE L rounded, at most 127")
-          ->capture_default_str();
+          ->show_default();
       add_output(app, Output::array, "--out-llr", o->out_llr,
                  "write L, signals x bits or by --layout bits x signals, to FILE (.npy)");
       add_output(app, Output::array, "--out-s", o->out_s,
@@ -221,10 +218,7 @@ const Command detect_command(
                  "write the points of --all-within to FILE (.npy): a row has its signal and its labels");
       auto* const svg = add_output(app, Output::text, "--svg", o->svg,
                                    "draw the search tree of a signal to FILE: of sd, sd-plain and babai, as on a core");
-      app.add_option("--svg-signal", o->svg_signal, "which one, from 0")
-          ->transform(non_negative())
-          ->needs(svg)
-          ->capture_default_str();
+      app.add_option("--svg-signal", o->svg_signal, "which one, from 0")->non_negative()->needs(svg)->show_default();
       o->common.add_to(app);
       app.footer(
           "Examples:\n"

@@ -222,7 +222,6 @@ void DetectResults<T>::tell_bits() {
     report_.check("llr_gap", gap);
 }
 
-template class DetectResults<float>;
-template class DetectResults<double>;
+TESELA_CLASSES_FOR_REALS(DetectResults)
 
 }  // namespace tesela::cli

@@ -1,5 +1,4 @@
 #include "tools/app/choices.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/mimo/mimo_error.hpp"
@@ -103,18 +102,17 @@ std::string names_of(std::span<const Named<E>> all) {
 const Command orderings_command(
     Command::Group::mimo, "orderings", "signals of one channel, each with its column order, from tables", [](App& app) {
       auto o = std::make_shared<Options>();
-      app.add_option("-n,--n", o->n, "columns in real form: 2 Nt")->transform(positive())->capture_default_str();
-      app.add_option("--build", o->build, "of the factorizations: " + names_of(ordering_builds()))
-          ->capture_default_str();
+      app.add_option("-n,--n", o->n, "columns in real form: 2 Nt")->positive()->show_default();
+      app.add_option("--build", o->build, "of the factorizations: " + names_of(ordering_builds()))->show_default();
       app.add_option("--strategy", o->strategy, "where a signal's comes from: " + names_of(ordering_strategies()))
-          ->capture_default_str();
-      app.add_option("--buffer", o->buffer, "signals at a time, or inf")->capture_default_str();
-      app.add_option("--signals", o->signals, "how many")->transform(non_negative())->capture_default_str();
-      app.add_option("--constellation", o->constellation, "square QAM")->capture_default_str();
-      app.add_option("--ebn0", o->ebn0, "Eb/N0 in dB")->capture_default_str();
+          ->show_default();
+      app.add_option("--buffer", o->buffer, "signals at a time, or inf")->show_default();
+      app.add_option("--signals", o->signals, "how many")->non_negative()->show_default();
+      app.add_option("--constellation", o->constellation, "square QAM")->show_default();
+      app.add_option("--ebn0", o->ebn0, "Eb/N0 in dB")->show_default();
       app.add_option("--errors", o->errors, "measure qr_error on all factorizations, or on about N")
-          ->transform(positive())
-          ->capture_default_str();
+          ->positive()
+          ->show_default();
       o->common.add_to(app, {.precision = false});
       app.footer("Example:\n  tesela mimo orderings --n 8 --build full --strategy lazy --buffer 512 --json -");
       return std::function<int()>([o] { return run(*o); });

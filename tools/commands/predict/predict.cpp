@@ -9,7 +9,6 @@
 #include "tools/commands/predict/scaling.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/data.hpp>
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>

@@ -271,12 +271,9 @@ const Command tune_command(
           ->required();
       app.add_option("--machine", o->machine, "folder of the machine, such as docs/machines/two-cores")
           ->type_name("DIR");
-      app.add_option("--gpus", o->gpus, "GPUs (default: the machine's)")->transform(non_negative());
-      app.add_option("--cores", o->cores, "CPU workers (default: as the machine would choose)")
-          ->transform(non_negative());
-      app.add_option("--budget", o->budget, "seconds of the search")
-          ->transform(positive_up_to(1e9))
-          ->capture_default_str();
+      app.add_option("--gpus", o->gpus, "GPUs (default: the machine's)")->non_negative();
+      app.add_option("--cores", o->cores, "CPU workers (default: as the machine would choose)")->non_negative();
+      app.add_option("--budget", o->budget, "seconds of the search")->transform(positive_up_to(1e9))->show_default();
       app.add_flag("--measure", o->measure, "run the three best and the default here, and rank them by that time");
       app.add_flag(
           "--apply", o->apply,

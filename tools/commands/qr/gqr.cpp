@@ -2,7 +2,6 @@
 #include "tools/app/choices.hpp"
 #include "tools/app/command.hpp"
 #include "tools/app/matrix_outputs.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
@@ -18,7 +17,6 @@
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 
@@ -175,20 +173,20 @@ const Command gqr_command(
       auto o = std::make_shared<Options>();
       auto* a = add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)");
       add_input(app, "--factor", o->factor, "read B, which has A's rows, from FILE");
-      app.add_option("-m,--m", o->m, "rows (default: 2n)")->transform(cli::non_negative())->excludes(a)->generates();
+      app.add_option("-m,--m", o->m, "rows (default: 2n)")->non_negative()->excludes(a)->generates();
       app.add_option("-n,--n", o->n, "columns of a generated A (default: 256)")
-          ->transform(cli::non_negative())
+          ->non_negative()
           ->excludes(a)
           ->generates();
       app.add_option("--columns-b", o->p, "columns p of a generated B (default: m)")
-          ->transform(cli::non_negative())
+          ->non_negative()
           ->excludes(a)
           ->generates();
       add_random(app, o->random, random_kinds())->excludes(a);
       app.add_option("--random-b", o->random_b, "generate B as --random does A")
           ->type_name("KIND")
           ->excludes(a)
-          ->capture_default_str()
+          ->show_default()
           ->generates();
       add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x m, to FILE (.mtx, .npy, .csv or .txt)");
       add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE");

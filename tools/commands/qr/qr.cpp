@@ -3,7 +3,6 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/command.hpp"
 #include "tools/app/matrix_outputs.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/plan_report.hpp"
 #include "tools/app/runs.hpp"
@@ -216,8 +215,8 @@ int run_qr(Options o) {
 
 const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by rotations", [](App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::non_negative())->generates();
-  app.add_option("-n,--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative())->generates();
+  app.add_option("-m,--m", o->m, "rows of A (default: n)")->non_negative()->generates();
+  app.add_option("-n,--n", o->n, "columns of A (default: 2048)")->non_negative()->generates();
   auto* random = add_random(app, o->random, random_kinds());
   add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)")
       ->excludes(app.get_option("--m"))

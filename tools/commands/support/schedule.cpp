@@ -1,5 +1,4 @@
 #include "tools/app/command.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/commands/support/pictures.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
@@ -249,13 +248,12 @@ const Command schedule(
     Command::Group::top, "schedule",
     "the order in which a matrix becomes triangular, by rotations, tile kernels or sums", [](App& app) {
       auto options = std::make_shared<Options>();
-      app.add_option("--order", options->order, all_orders())->type_name("ORDER")->capture_default_str();
-      app.add_option("-m,--m", options->m, "rows (default: 8; of wavefronts n)")->transform(cli::non_negative());
-      app.add_option("-n,--n", options->n, "columns (default: 4; of wavefronts 8)")->transform(cli::non_negative());
-      app.add_option("--staircase", options->staircase,
-                     "the last row of each column that is not zero: R1,R2,... (says n; zeros are skipped)")
-          ->delimiter(',')
-          ->transform(cli::positive())
+      app.add_option("--order", options->order, all_orders())->type_name("ORDER")->show_default();
+      app.add_option("-m,--m", options->m, "rows (default: 8; of wavefronts n)")->non_negative();
+      app.add_option("-n,--n", options->n, "columns (default: 4; of wavefronts 8)")->non_negative();
+      app.add_list("--staircase", options->staircase,
+                   "the last row of each column that is not zero: R1,R2,... (says n; zeros are skipped)")
+          ->positive()
           ->excludes(app.get_option("--n"));
       add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
       add_output(app, Output::text, "--dot", options->dot, "write the dependences of its entries to FILE for Graphviz");

@@ -1,5 +1,4 @@
 #include "tools/commands/support/pictures.hpp"
-#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>

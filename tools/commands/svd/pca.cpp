@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 
 namespace tesela::cli {
 namespace {
@@ -211,7 +210,7 @@ const Command pca_command(Command::Group::top, "pca", "principal components of a
   add_input(app, "-a,--a", o->a, "read the table from FILE without names (.mtx, .npy, .csv or .txt)")->excludes(data);
   app.add_flag("--scale", o->scale, "divide columns by their standard deviations");
   app.add_option("--components", o->components, "the K components of largest variance (default: all)")
-      ->transform(positive())
+      ->positive()
       ->type_name("K");
   add_output(app, Output::matrix, "-o,--out", o->out, "write the scores, a row for each row that is used, to FILE");
   add_output(app, Output::matrix, "--out-loadings", o->out_loadings, "write the loadings, n x K, to FILE");

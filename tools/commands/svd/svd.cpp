@@ -155,10 +155,10 @@ void exclude(App& app) {
 
 const Command svd_command(Command::Group::top, "svd", "singular value decomposition A = U S V^H", [](App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(non_negative())->generates();
-  app.add_option("-n,--n", o->n, "columns of A (default: 1000)")->transform(non_negative())->generates();
+  app.add_option("-m,--m", o->m, "rows of A (default: n)")->non_negative()->generates();
+  app.add_option("-n,--n", o->n, "columns of A (default: 1000)")->non_negative()->generates();
   auto* random = add_random(app, o->random, svd_kinds());
-  auto* scale = app.add_option("--scale", o->scale, "generated elements are multiplied by this")->capture_default_str();
+  auto* scale = app.add_option("--scale", o->scale, "generated elements are multiplied by this")->show_default();
   add_input(app, "-a,--a", o->a, "read A from FILE (.mtx, .npy, .csv or .txt)")
       ->excludes(app.get_option("--m"))
       ->excludes(app.get_option("--n"))
@@ -167,20 +167,18 @@ const Command svd_command(Command::Group::top, "svd", "singular value decomposit
   choices(svd_table<double>(false)).add_option(app, "--method", o->method);
   app.add_flag("--values", o->values, "singular values only");
   app.add_flag("--full", o->full, "square U and V, m x m and n x n");
-  app.add_option("--largest", o->largest, "the K largest values and their vectors")->transform(positive());
+  app.add_option("--largest", o->largest, "the K largest values and their vectors")->positive();
   app.add_option("--range", o->range, "LOW,HIGH: only the values in [LOW, HIGH) and their vectors");
-  app.add_option("--rank", o->rank, "K values and vectors by random products (Halko, Martinsson, Tropp)")
-      ->transform(positive());
-  app.add_option("--power", o->power, "of --rank: power iterations")->transform(non_negative())->capture_default_str();
+  app.add_option("--rank", o->rank, "K values and vectors by random products (Halko, Martinsson, Tropp)")->positive();
+  app.add_option("--power", o->power, "of --rank: power iterations")->non_negative()->show_default();
   app.add_option("--oversampling", o->oversampling, "of --rank: additional dimensions of the range")
-      ->transform(non_negative())
-      ->capture_default_str();
+      ->non_negative()
+      ->show_default();
   app.add_flag("--stream", o->stream, "read a .npy file in blocks of rows: it may be larger than memory; m >= n");
   app.add_option("--batch", o->batch, "K matrices with min(m, n) up to 64: seeds from --seed on, or m x Kn in -a")
-      ->transform(non_negative())
+      ->non_negative()
       ->generates();
-  app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")
-      ->transform(positive());
+  app.add_option("--band", o->band, "half-width of the band between the stages (default: what suits)")->positive();
   app.add_flag("!--no-compare", o->compare, "do not compare with LAPACK's gesdd (done up to min(m, n) = 2048)");
   add_output(app, Output::matrix, "-o,--out", o->out, "write the singular values to FILE (.mtx, .npy, .csv or .txt)");
   add_output(app, Output::matrix, "--out-u", o->out_u, "write U to FILE, a column for each value");

@@ -1,6 +1,5 @@
 #include "tools/app/command.hpp"
 #include "tools/app/matrix_outputs.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/progress.hpp"
 #include "tools/app/runs.hpp"
@@ -157,36 +156,35 @@ void slice(const Options& o, Graph& g, const HostMatrix<T>&, const SineToeplitz<
   write_rows(o, {"low", "high", "symmetric", "skew", "cluster"}, rows, *report);
 }
 
-const Command count_command(
-    Command::Group::toeplitz, "count", "eigenvalues below shifts, by the signs of an elimination's pivots",
-    [](App& app) {
-      auto o = std::make_shared<Options>();
-      o->input.add_to(app);
-      app.add_option("--sigma", o->sigma, "shifts, several with commas")->delimiter(',')->capture_default_str();
-      app.add_flag("--both", o->both, "count by Levinson's pivots as well, and compare");
-      add_output(app, Output::matrix, "-o,--out", o->out,
-                 "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
-      o->common.add_to(app);
-      app.footer(
-          "An eigenvalue that is a shift to rounding is not below it. Example:\n"
-          "  tesela toeplitz count --n 2000 --sigma=-10,0,10");
-      return std::function<int()>([o] {
-        for (const double sigma : o->sigma)
-          if (!std::isfinite(sigma))
-            throw ArgumentError("toeplitz count", "--sigma", fmt::format("{} is not finite", sigma));
-        return run_single_or_wide(
-            o->common, [&] { return with_matrix<float>(*o, "toeplitz count", count<float>); },
-            [&] { return with_matrix<double>(*o, "toeplitz count", count<double>); });
-      });
-    });
+const Command count_command(Command::Group::toeplitz, "count",
+                            "eigenvalues below shifts, by the signs of an elimination's pivots", [](App& app) {
+                              auto o = std::make_shared<Options>();
+                              o->input.add_to(app);
+                              app.add_list("--sigma", o->sigma, "shifts, several with commas")->show_default();
+                              app.add_flag("--both", o->both, "count by Levinson's pivots as well, and compare");
+                              add_output(
+                                  app, Output::matrix, "-o,--out", o->out,
+                                  "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
+                              o->common.add_to(app);
+                              app.footer(
+                                  "An eigenvalue that is a shift to rounding is not below it. Example:\n"
+                                  "  tesela toeplitz count --n 2000 --sigma=-10,0,10");
+                              return std::function<int()>([o] {
+                                for (const double sigma : o->sigma)
+                                  if (!std::isfinite(sigma))
+                                    throw ArgumentError("toeplitz count", "--sigma",
+                                                        fmt::format("{} is not finite", sigma));
+                                return run_single_or_wide(
+                                    o->common, [&] { return with_matrix<float>(*o, "toeplitz count", count<float>); },
+                                    [&] { return with_matrix<double>(*o, "toeplitz count", count<double>); });
+                              });
+                            });
 
 const Command slice_command(
     Command::Group::toeplitz, "slice", "intervals with a limited number of eigenvalues each", [](App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
-      app.add_option("--most", o->most, "eigenvalues in an interval")
-          ->transform(cli::positive())
-          ->capture_default_str();
+      app.add_option("--most", o->most, "eigenvalues in an interval")->positive()->show_default();
       app.add_option("--range", o->range, "A,B: only [A, B)");
       add_output(app, Output::matrix, "-o,--out", o->out,
                  "write low, high, symmetric and skew counts, and 1 for a cluster, a row each, to FILE");

@@ -1,6 +1,5 @@
 #include "tools/app/command.hpp"
 #include "tools/app/matrix_outputs.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
@@ -9,7 +8,6 @@
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 #include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
 #include <tesela/algorithms/toeplitz/hermitian_toeplitz_eig.hpp>
-#include <tesela/host/blas.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -112,8 +110,7 @@ int run_eig(Options o) {
               {{}, [&](Graph& g, bool) { return s = toeplitz_spectrum<T>(g, column, options), 0.0; }});
     in_solves = time_in_solves(runtime.statistics());
     if (options.vectors) {
-      vectors = HostMatrix<T>(n, s.vectors->n());
-      s.vectors->copy_to(vectors.data(), vectors.ld());
+      vectors = s.vectors->to_host();
       s.vectors.reset();  // they need the runtime
     }
   }
@@ -241,12 +238,8 @@ const Command eig_command(
       o->input.add_to(app);
       app.add_flag("--vectors", o->vectors, "eigenvectors too, checked");
       auto* range = app.add_option("--range", o->range, "A,B: only eigenvalues in [A, B)");
-      auto* smallest =
-          app.add_option("--smallest", o->smallest, "only the K smallest")->transform(cli::positive())->excludes(range);
-      app.add_option("--largest", o->largest, "only the K largest")
-          ->transform(cli::positive())
-          ->excludes(range)
-          ->excludes(smallest);
+      auto* smallest = app.add_option("--smallest", o->smallest, "only the K smallest")->positive()->excludes(range);
+      app.add_option("--largest", o->largest, "only the K largest")->positive()->excludes(range)->excludes(smallest);
       o->settings.add_to(app);
       app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd (done up to n = 4096, complex 2048)");
       add_output(app, Output::matrix, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx, .npy, .csv or .txt)");

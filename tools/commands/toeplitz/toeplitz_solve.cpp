@@ -17,7 +17,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 namespace tesela::cli {
 
@@ -143,10 +142,9 @@ const Command solve_command(
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
       o->input.add_row_to(app);
-      app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
-      auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
-                      ->transform(cli::positive())
-                      ->capture_default_str();
+      app.add_option("--sigma", o->sigma, "the shift")->show_default();
+      auto* rhs =
+          app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")->positive()->show_default();
       choices(toeplitz_solve_table<double>()).add_option(app, "--method", o->method);
       auto* known =
           app.add_flag("--known", o->known, "make B from a known X, and report the forward error")->generates();

@@ -2,7 +2,6 @@
 #include "tools/app/choices.hpp"
 #include "tools/app/command.hpp"
 #include "tools/app/help.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
@@ -137,13 +136,10 @@ const Command tridiag_command(
     Command::Group::top, "tridiag", "A X = B, A tridiagonal: one system or many", [](App& app) {
       auto o = std::make_shared<Options>();
       TridiagInput& input = o->input;
-      auto* n = app.add_option("-n,--n", input.n, "unknowns of a system (default: 1048576)")
-                    ->transform(cli::non_negative())
-                    ->generates();
-      auto* batch = app.add_option("--batch", input.batch, "matrices of this size")
-                        ->transform(cli::non_negative())
-                        ->capture_default_str()
-                        ->generates();
+      auto* n =
+          app.add_option("-n,--n", input.n, "unknowns of a system (default: 1048576)")->non_negative()->generates();
+      auto* batch =
+          app.add_option("--batch", input.batch, "matrices of this size")->non_negative()->show_default()->generates();
       auto* sizes = app.add_option("--sizes", o->sizes, "matrices of different sizes: N1,N2,...")
                         ->excludes(n)
                         ->excludes(batch)
@@ -151,13 +147,13 @@ const Command tridiag_command(
       app.add_flag("--interleaved", input.interleaved, "systems lie in rows of the arrays, not in columns")
           ->excludes(sizes);
       auto* rhs = app.add_option("--rhs", input.rhs, "right-hand sides of each matrix, uniform random numbers")
-                      ->transform(cli::non_negative())
-                      ->capture_default_str()
+                      ->non_negative()
+                      ->show_default()
                       ->group(more_options);
       Choices().add(tridiagonal_methods()).add_option(app, "--method", o->method);
       app.add_option("--cut", o->cut,
                      "unknowns that cr-hybrid, cr-pcr and cr-rd leave to another method (default: 256)")
-          ->transform(cli::positive());
+          ->positive();
       auto* random =
           Choices().add(tridiagonal_kinds()).add_option(app, "--random", input.random)->type_name("KIND")->generates();
       app.add_flag("--periodic", input.periodic,
@@ -189,7 +185,7 @@ const Command tridiag_command(
       app.add_option("--refine", o->refine,
                      "correct X by its residual at most K times, until the backward error is a rounding error "
                      "(default: not at all; in mixed precision 30 times)")
-          ->transform(cli::non_negative());
+          ->non_negative();
       o->common.add_to(app, {.mixed = true, .complex = true});
       app.footer(
           "If a matrix is singular, the status and the checks name its row, and its number in a batch, both from\n"

@@ -8,7 +8,6 @@
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -200,10 +199,7 @@ double check_peer(const std::string& peer, DirectProblem<T>& p, const DirectFact
   return ratio;
 }
 
-#define TESELA_INSTANTIATE(T)                                                      \
-  template struct DirectProblem<T>;                                                \
-  template std::vector<Method<DirectProblem<T>, DirectFactors>> direct_table<T>(); \
-  template double check_peer(const std::string&, DirectProblem<T>&, const DirectFactors&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(direct_table, check_peer)
+TESELA_STRUCTS_FOR_NUMBERS(DirectProblem)
 
 }  // namespace tesela::cli

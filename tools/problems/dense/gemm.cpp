@@ -6,7 +6,6 @@
 #include "tools/peers/gemm_peers.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
@@ -25,7 +24,7 @@ void GemmMethod::add_to(App& app) {
   Choices().add(gemm_accuracies()).add_option(app, "--accuracy", accuracy, "error of products by residues: ");
   app.add_option("--block", block, "thread-block edge of naive, shared and coarse")
       ->check(one_of({"16", "32"}))
-      ->capture_default_str();
+      ->show_default();
 }
 
 GemmOptions GemmMethod::options(const std::string& command, const Runtime& runtime, index_t m, index_t n, index_t k,
@@ -240,10 +239,7 @@ double check_peer(const std::string& peer, const GemmProblem<T>& p, const GemmRe
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)                                                  \
-  template struct GemmProblem<T>;                                              \
-  template std::vector<Method<GemmProblem<T>, GemmResult<T>>> gemm_table<T>(); \
-  template double check_peer(const std::string&, const GemmProblem<T>&, const GemmResult<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(gemm_table, check_peer)
+TESELA_STRUCTS_FOR_NUMBERS(GemmProblem)
 
 }  // namespace tesela::cli

@@ -160,9 +160,9 @@ void add_sizes(App& app, ModelSizes& sizes, Option* other) {
     option->default_str(*value < 0 ? "half of the exogenous variables" : std::to_string(*value));
   }
   app.add_option("--noise", sizes.noise, "standard deviation of its errors")
-      ->transform(non_negative())
+      ->non_negative()
       ->excludes(other)
-      ->capture_default_str();
+      ->show_default();
 }
 
 SemProblem generate_sem(const ModelSizes& sizes, std::uint64_t seed, bool by_rows) {

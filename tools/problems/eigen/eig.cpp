@@ -9,10 +9,8 @@
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/codelets/support/fill.hpp>
-#include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -354,19 +352,14 @@ std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows which) {
   return rows;
 }
 
-#define TESELA_INSTANTIATE(T)    \
-  template struct EigProblem<T>; \
-  template std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
-#undef TESELA_INSTANTIATE
+TESELA_FUNCTIONS_FOR_REALS(eig_table)
+TESELA_STRUCTS_FOR_REALS(EigProblem)
 #define TESELA_INSTANTIATE(T)                             \
   template double EigProblem<T>::largest_row_sum() const; \
   template GeneralizedKind EigProblem<T>::kind() const;   \
   template void EigProblem<T>::load(bool);                \
   template void EigProblem<T>::pin();                     \
   template std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows);
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_COMPLEX(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

@@ -1,14 +1,12 @@
 #include "tools/problems/eigen/eig_batch.hpp"
 
 #include "tools/app/numbers.hpp"
-#include "tools/checks/eig_error.hpp"
 #include "tools/peers/cusolver_eig.hpp"
 #include "tools/peers/restored.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -175,11 +173,8 @@ double check_peer(const std::string& peer, const EigBatchProblem<T>& p, const Ei
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)         \
-  template struct EigBatchProblem<T>; \
-  template std::vector<Method<EigBatchProblem<T>, EigBatchFound<T>>> eig_batch_table();
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-template double check_peer(const std::string&, const EigBatchProblem<float>&, const EigBatchFound<float>&);
-template double check_peer(const std::string&, const EigBatchProblem<double>&, const EigBatchFound<double>&);
+TESELA_FUNCTIONS_FOR_NUMBERS(eig_batch_table)
+TESELA_STRUCTS_FOR_NUMBERS(EigBatchProblem)
+TESELA_FUNCTIONS_FOR_REALS(check_peer)
 
 }  // namespace tesela::cli

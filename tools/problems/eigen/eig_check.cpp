@@ -4,7 +4,6 @@
 #include "tools/problems/eigen/eig.hpp"
 #include "tools/problems/eigen/eig_samples.hpp"
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
@@ -242,18 +241,15 @@ std::string overflow_of(const std::vector<double>& values, double largest) {
   return over ? "overflow: an eigenvalue is larger than the largest number" : "";
 }
 
+TESELA_FUNCTIONS_FOR_REALS(eig_errors, check_peer)
 #define TESELA_INSTANTIATE(T)                                                        \
   template HostMatrix<double> EigProblem<T>::times(const HostMatrix<double>&) const; \
-  template const Moments& EigProblem<T>::moments();                                  \
-  template EigErrors eig_errors(EigProblem<T>&, const EigFound<T>&, bool);           \
-  template double check_peer(const std::string&, EigProblem<T>&, const EigFound<T>&);
+  template const Moments& EigProblem<T>::moments();
 TESELA_FOR_REALS(TESELA_INSTANTIATE)
 #undef TESELA_INSTANTIATE
 #define TESELA_INSTANTIATE(T)                                              \
   template EigErrors eig_errors(EigProblem<T>&, const EigFound<T>&, bool); \
   template double check_peer(const std::string&, EigProblem<T>&, const EigFound<T>&);
-TESELA_INSTANTIATE(std::complex<float>)
-TESELA_INSTANTIATE(std::complex<double>)
-#undef TESELA_INSTANTIATE
+TESELA_FOR_COMPLEX(TESELA_INSTANTIATE)
 
 }  // namespace tesela::cli

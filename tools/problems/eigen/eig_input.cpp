@@ -1,13 +1,11 @@
 #include "tools/problems/eigen/eig_input.hpp"
 
-#include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
 #include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
-#include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/machine/memory.hpp>
 #include <tesela/runtime/require.hpp>
@@ -23,9 +21,7 @@
 namespace tesela::cli {
 
 void EigInput::add_to(App& app) {
-  auto* order = app.add_option("-n,--n", n, "order of a generated matrix (default: 1000)")
-                    ->transform(cli::non_negative())
-                    ->generates();
+  auto* order = app.add_option("-n,--n", n, "order of a generated matrix (default: 1000)")->non_negative()->generates();
   auto* file = add_input(app, "-a,--a", a, "A, symmetric, from FILE (.mtx, .npy, .csv or .txt)")
                    ->may_stay_sparse()
                    ->belongs_to_files({"--n", "--random", "--diagonal", "--off-diagonal", "--jobs"},
@@ -33,7 +29,7 @@ void EigInput::add_to(App& app) {
   auto* d = add_input(app, "--diagonal", diagonal, "a tridiagonal A: its diagonal from FILE")->excludes(file);
   add_input(app, "--off-diagonal", off_diagonal, "and its off-diagonal, one element less")->needs(d);
   add_random(app, random, symmetric_kinds());
-  app.add_option("--scale", scale, "generated elements are multiplied by this")->capture_default_str();
+  app.add_option("--scale", scale, "generated elements are multiplied by this")->show_default();
   auto* one = app.add_option("--uplo", uplo, "read only the lower or the upper triangle of A")
                   ->check(one_of({"lower", "upper"}));
   app.add_flag("--symmetrize", symmetrize, "take (A + A^T) / 2")->excludes(one);
@@ -96,12 +92,10 @@ void EigSelection::add_to(App& app) {
   auto* by_value = app.add_option("--range", range, "A,B: only eigenvalues in [A, B)");
   auto* by_index =
       app.add_option("--index", index, "I,J: only the I-th to the J-th, ascending, counted from 1")->excludes(by_value);
-  auto* few = app.add_option("--smallest", smallest, "only the K smallest")
-                  ->transform(cli::positive())
-                  ->excludes(by_value)
-                  ->excludes(by_index);
+  auto* few =
+      app.add_option("--smallest", smallest, "only the K smallest")->positive()->excludes(by_value)->excludes(by_index);
   app.add_option("--largest", largest, "only the K largest")
-      ->transform(cli::positive())
+      ->positive()
       ->excludes(by_value)
       ->excludes(by_index)
       ->excludes(few);
@@ -143,7 +137,7 @@ void IterationChoice::add_to(App& app) {
       ->check(positive_up_to(largest_iteration_tolerance));
   app.add_option("--max-iterations", most,
                  "of iterations (default: 2000 n; where a step is a graph at most max(6000, 30 n))")
-      ->transform(cli::positive());
+      ->positive();
 }
 
 void IterationChoice::require_valid(const std::string& method, const EigInput& input) const {

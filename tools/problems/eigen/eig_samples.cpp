@@ -2,8 +2,6 @@
 
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -108,12 +106,7 @@ double sampled_orthogonality(Runtime& runtime, const TileMatrix<T>& X, index_t s
   return std::sqrt(squares / static_cast<double>(samples));
 }
 
-#define TESELA_INSTANTIATE(T)                                                                              \
-  template struct FillSymmetric<T>;                                                                        \
-  template struct TakeColumns<T>;                                                                          \
-  template HostMatrix<double> symmetric_product(Runtime&, const Generator<T>&, const HostMatrix<double>&); \
-  template HostMatrix<double> columns_of(Runtime&, const TileMatrix<T>&, const std::vector<index_t>&);     \
-  template double sampled_orthogonality(Runtime&, const TileMatrix<T>&, index_t, std::uint64_t);
-TESELA_FOR_REALS(TESELA_INSTANTIATE)
+TESELA_STRUCTS_FOR_REALS(FillSymmetric, TakeColumns)
+TESELA_FUNCTIONS_FOR_REALS(symmetric_product, columns_of, sampled_orthogonality)
 
 }  // namespace tesela::bench

@@ -55,9 +55,6 @@ void TakeColumns<T>::cuda(CudaContext& context, const Args& args, In<T> x, InOut
   launch(context, x.rows, args.count, Take<T>{args, x, s});
 }
 
-template decltype(FillSymmetric<float>::cuda) FillSymmetric<float>::cuda;
-template decltype(FillSymmetric<double>::cuda) FillSymmetric<double>::cuda;
-template decltype(TakeColumns<float>::cuda) TakeColumns<float>::cuda;
-template decltype(TakeColumns<double>::cuda) TakeColumns<double>::cuda;
+TESELA_CUDA_FOR_REALS(FillSymmetric, TakeColumns)
 
 }  // namespace tesela::bench

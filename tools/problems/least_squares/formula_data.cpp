@@ -197,10 +197,9 @@ Constraints parse_constraints(const std::string& text, const FormulaData& data) 
   return all;
 }
 
+TESELA_FUNCTIONS_FOR_REALS(in_precision)
 template bool FormulaData::is_rounding(const HostMatrix<float>&, double) const;
 template bool FormulaData::is_rounding(const HostMatrix<double>&, double) const;
-template HostMatrix<float> in_precision(const char*, const HostMatrix<double>&);
-template HostMatrix<double> in_precision(const char*, const HostMatrix<double>&);
 
 void note_rows(index_t dropped, index_t without_weight, Report& report) {
   if (dropped > 0) report.note("left out for a missing value: " + counted(dropped, "row"));

@@ -9,7 +9,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 
@@ -234,12 +233,9 @@ double check_peer(const std::string& peer, GlmProblem<T>& p, const Glm<T>& answe
   return check_model(peer, p, measure_glm(p, answer).constraint, model_bound(p), u_norm);
 }
 
-#define TESELA_INSTANTIATE(T)                                                              \
-  template struct GlmProblem<T>;                                                           \
-  template std::vector<Method<GlmProblem<T>, Glm<T>>> glm_table();                         \
-  template GlmError measure_glm(const GlmProblem<T>&, const Glm<T>&);                      \
-  template double check_model(const std::string&, GlmProblem<T>&, double, double, double); \
-  template double model_bound(const GlmProblem<T>&);                                       \
+TESELA_FUNCTIONS_FOR_NUMBERS(glm_table, measure_glm, check_model, model_bound)
+#define TESELA_INSTANTIATE(T)    \
+  template struct GlmProblem<T>; \
   template double check_peer(const std::string&, GlmProblem<T>&, const Glm<T>&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 

@@ -7,7 +7,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
@@ -162,10 +161,9 @@ double check_peer(const std::string& peer, LseProblem<T>& p, const ConstrainedLe
   return share;
 }
 
-#define TESELA_INSTANTIATE(T)                                                             \
-  template struct LseProblem<T>;                                                          \
-  template std::vector<Method<LseProblem<T>, ConstrainedLeastSquares<T>>> lse_table();    \
-  template LseError measure_lse(const LseProblem<T>&, const ConstrainedLeastSquares<T>&); \
+TESELA_FUNCTIONS_FOR_NUMBERS(lse_table, measure_lse)
+#define TESELA_INSTANTIATE(T)    \
+  template struct LseProblem<T>; \
   template double check_peer(const std::string&, LseProblem<T>&, const ConstrainedLeastSquares<T>&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 

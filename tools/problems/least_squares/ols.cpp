@@ -9,18 +9,14 @@
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/range_exponent.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
-#include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace tesela::cli {
 
@@ -328,11 +324,7 @@ double check_peer(const std::string& peer, const OlsProblem<T>& p, const LeastSq
   return backward.error / backward.limit();
 }
 
-#define TESELA_INSTANTIATE(T)                                                                          \
-  template struct OlsProblem<T>;                                                                       \
-  template std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table();                            \
-  template OlsErrors<T> measure_ols(const OlsProblem<T>&, const std::string&, const LeastSquares<T>&); \
-  template double check_peer(const std::string&, const OlsProblem<T>&, const LeastSquares<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(ols_table, measure_ols, check_peer)
+TESELA_STRUCTS_FOR_NUMBERS(OlsProblem)
 
 }  // namespace tesela::cli

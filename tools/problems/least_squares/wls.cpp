@@ -6,7 +6,6 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 
@@ -248,11 +247,9 @@ double check_peer(const std::string& peer, WlsProblem<T>& p, const GeneralizedLe
   return error / bound;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                 \
-  template struct WlsProblem<T>;                                                              \
-  template std::vector<Method<WlsProblem<T>, GeneralizedLeastSquares<T>>> wls_table();        \
-  template OlsErrors<T> measure_wls(const WlsProblem<T>&, const GeneralizedLeastSquares<T>&); \
-  template GlmError measure_model(const WlsProblem<T>&, const GeneralizedLeastSquares<T>&);   \
+TESELA_FUNCTIONS_FOR_NUMBERS(wls_table, measure_wls, measure_model)
+#define TESELA_INSTANTIATE(T)    \
+  template struct WlsProblem<T>; \
   template double check_peer(const std::string&, WlsProblem<T>&, const GeneralizedLeastSquares<T>&);
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
 

@@ -100,7 +100,6 @@ int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoO
   return report.finish();
 }
 
-template int run_lists(const CommonOptions&, const ListChoice&, const MimoOptions&, const MimoSource<float>&, Report&);
-template int run_lists(const CommonOptions&, const ListChoice&, const MimoOptions&, const MimoSource<double>&, Report&);
+TESELA_FUNCTIONS_FOR_REALS(run_lists)
 
 }  // namespace tesela::cli

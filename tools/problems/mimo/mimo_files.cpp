@@ -142,11 +142,8 @@ HostMatrix<T> MimoPriors<T>::read(index_t first, index_t count) const {
 }
 
 template class SignalFile<int>;
+TESELA_CLASSES_FOR_REALS(MimoFiles, MimoPriors)
 template class SignalFile<std::complex<float>>;
 template class SignalFile<std::complex<double>>;
-template class MimoFiles<float>;
-template class MimoFiles<double>;
-template class MimoPriors<float>;
-template class MimoPriors<double>;
 
 }  // namespace tesela::cli

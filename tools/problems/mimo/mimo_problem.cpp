@@ -1,10 +1,8 @@
 #include "tools/problems/mimo/mimo_problem.hpp"
 
 #include "tools/app/arguments.hpp"
-#include "tools/app/numbers.hpp"
 #include "tools/app/standard_streams.hpp"
 #include "tools/problems/mimo/mimo_files.hpp"
-#include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 
@@ -44,24 +42,23 @@ void MimoInput::add_to(App& app) {
                  "of the files with a row or a column per signal: signals-rows, antennas-rows (as in Python), or auto, "
                  "which selects by shape; a square --y needs a name")
       ->check(one_of({"auto", "signals-rows", "antennas-rows"}))
-      ->capture_default_str();
+      ->show_default();
   const auto generated = [&](Option* option) { return option->excludes(of_h)->generates(); };
-  generated(app.add_option("--nt", streams, "streams")->transform(positive()))->capture_default_str();
-  generated(app.add_option("--nr", antennas, "antennas (default: as many as streams)")->transform(positive()));
-  generated(app.add_option("--signals", signals, "how many")->transform(non_negative()))->capture_default_str();
+  generated(app.add_option("--nt", streams, "streams")->positive())->show_default();
+  generated(app.add_option("--nr", antennas, "antennas (default: as many as streams)")->positive());
+  generated(app.add_option("--signals", signals, "how many")->non_negative())->show_default();
   app.add_option("--coherence", coherence,
                  "signals that share a channel, 0 all of them (default: as --h has it, else 1)")
-      ->transform(non_negative());
-  generated(app.add_option("--channel", channel, "rayleigh, correlated:R, kappa:K, rank:R or zero"))
-      ->capture_default_str();
+      ->non_negative();
+  generated(app.add_option("--channel", channel, "rayleigh, correlated:R, kappa:K, rank:R or zero"))->show_default();
   app.add_option("--constellation", constellation,
                  "bpsk, pi/2-bpsk, qpsk, 8psk, 16qam, 64qam, 256qam, 1024qam, or FILE of lines 're im label'; or a "
                  "list by commas; "
                  "integers: any Gaussian ones")
       ->transform(dash_is("/dev/stdin"))
-      ->capture_default_str()
+      ->show_default()
       ->generates();
-  auto* const of_ebn0 = app.add_option("--ebn0", ebn0, "Eb/N0 = 1 / (N0 log2 |A|) in dB")->capture_default_str();
+  auto* const of_ebn0 = app.add_option("--ebn0", ebn0, "Eb/N0 = 1 / (N0 log2 |A|) in dB")->show_default();
   of_ebn0->excludes(of_h)->generates();
   auto* const of_n0 = app.add_option("--n0", n0, "noise variance at a complex antenna (default: of --ebn0; of --h 0)")
                           ->excludes(of_ebn0);
@@ -219,7 +216,6 @@ std::string order_names() {
   return names;
 }
 
-template class MimoSource<float>;
-template class MimoSource<double>;
+TESELA_CLASSES_FOR_REALS(MimoSource)
 
 }  // namespace tesela::cli

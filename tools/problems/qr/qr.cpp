@@ -13,13 +13,14 @@
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/host/range_exponent.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace tesela::cli {
@@ -200,11 +201,7 @@ Solver<QrFactors<T>> by_rotations(QrProblem<T>& p, const GivensOptions& given) {
   Solver<QrFactors<T>> solver = by_graph(p, tile, factor, describe);
   solver.result = [&p, factors = solver.result, Q] {
     QrFactors<T> f = factors();
-    f.form_q = [Q](HostMatrix<T>& q, index_t) {
-      HostMatrix<T> whole(Q->m(), Q->n());
-      Q->copy_to(whole.data(), whole.ld());
-      std::copy_n(whole.data(), q.size(), q.data());
-    };
+    f.form_q = [Q](HostMatrix<T>& q, index_t) { std::copy_n(Q->to_host().data(), q.size(), q.data()); };
     f.multiply_q = [&p, Q](HostMatrix<T>& c, index_t) { c = product(*p.runtime, *Q, c); };
     return f;
   };
@@ -244,8 +241,7 @@ Solver<QrFactors<T>> by_orthogonalization(QrProblem<T>& p, Orthogonalization met
       return f;
     }
     const TileMatrix<T>& R = state->found->R;
-    p.r = HostMatrix<T>(R.m(), R.n());
-    R.copy_to(p.r.data(), p.r.ld());
+    p.r = R.to_host();
     f.r = &p.r;
     f.form_q = [state](HostMatrix<T>& q, index_t) { state->A->copy_to(q.data(), q.ld()); };
     return f;
@@ -346,11 +342,7 @@ std::optional<index_t> checked_columns(Shape a) {
   return work <= quick ? std::optional(k) : std::nullopt;
 }
 
-#define TESELA_INSTANTIATE(T)                                                           \
-  template struct QrProblem<T>;                                                         \
-  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table();                  \
-  template HostMatrix<T> product(Runtime&, const TileMatrix<T>&, const HostMatrix<T>&); \
-  template Solver<QrFactors<T>> by_rotations(QrProblem<T>&, const GivensOptions&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(qr_table, product, by_rotations)
+TESELA_STRUCTS_FOR_NUMBERS(QrProblem)
 
 }  // namespace tesela::cli

@@ -1,7 +1,6 @@
 #include "tools/checks/qr_parts_error.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include <tesela/host/blas.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
@@ -121,9 +120,7 @@ double check_peer(const std::string& peer, const QrProblem<T>& p, const QrFactor
   return std::max(backward, orthogonality);
 }
 
-#define TESELA_INSTANTIATE(T) \
-  template class QrCheck<T>;  \
-  template double check_peer(const std::string&, const QrProblem<T>&, const QrFactors<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(check_peer)
+TESELA_CLASSES_FOR_NUMBERS(QrCheck)
 
 }  // namespace tesela::cli

@@ -1,6 +1,5 @@
 #include "tools/problems/qr/qr_method.hpp"
 
-#include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/require.hpp>
@@ -37,9 +36,8 @@ void add_to(App& app, QrMethod& method) {
       ->type_name("ORDER");
   app.add_option("--kernels", method.kernels, "tiles: tt makes every tile triangular before tiles are joined")
       ->check(one_of({"auto", "tt"}))
-      ->capture_default_str();
-  app.add_option("--ib", method.ib, "tiles: inner block size (default: what suits the workers)")
-      ->transform(cli::positive());
+      ->show_default();
+  app.add_option("--ib", method.ib, "tiles: inner block size (default: what suits the workers)")->positive();
   app.add_flag("--copy-vectors,!--no-copy-vectors", method.copy_vectors,
                "tiles: copy the vectors of tiles that later tasks change, so that updates need not wait (default)");
 }

@@ -7,7 +7,6 @@
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <string>
-#include <vector>
 
 namespace tesela::cli {
 

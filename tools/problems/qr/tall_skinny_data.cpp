@@ -2,7 +2,6 @@
 
 #include "tools/peers/harness.hpp"
 #include <tesela/host/blas.hpp>
-#include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
@@ -72,7 +71,6 @@ double TallSkinnyData<T>::check(const std::string& peer, const HostMatrix<T>& r)
   return worst;
 }
 
-template class TallSkinnyData<float>;
-template class TallSkinnyData<double>;
+TESELA_CLASSES_FOR_REALS(TallSkinnyData)
 
 }  // namespace tesela::bench

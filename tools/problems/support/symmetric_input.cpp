@@ -111,7 +111,6 @@ std::optional<SymmetricBands<T>> read_tridiagonal(const std::string& path) {
   if (info.format != MatrixFileFormat::matrix_market_coordinate || info.shape.cols != n || n == 0 ||
       info.entries > 3 * static_cast<std::uint64_t>(n))
     return std::nullopt;
-  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
   SymmetricBands<T> bands{std::vector<T>(at(n)), std::vector<T>(at(n - 1))};
   std::vector<T> upper(at(n - 1));
   bool others = false;
@@ -137,13 +136,7 @@ SymmetricMatrix generated(const char* command, const std::string& option, const 
   return {kind.kind, n, kind.parameter, seed, std::move(given)};
 }
 
-template std::vector<float> read_vector(const char*, const std::string&, const std::string&);
-template std::vector<double> read_vector(const char*, const std::string&, const std::string&);
-template std::optional<SymmetricBands<float>> read_tridiagonal(const std::string&);
-template std::optional<SymmetricBands<double>> read_tridiagonal(const std::string&);
-template HostMatrix<float> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
-template HostMatrix<double> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
-template HostMatrix<std::complex<float>> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
-template HostMatrix<std::complex<double>> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
+TESELA_FUNCTIONS_FOR_REALS(read_vector, read_tridiagonal)
+TESELA_FUNCTIONS_FOR_NUMBERS(read_symmetric)
 
 }  // namespace tesela::cli

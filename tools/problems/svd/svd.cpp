@@ -5,7 +5,6 @@
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -42,13 +41,6 @@ namespace {
 constexpr index_t measured_whole = 4096, sampled = 64;
 
 template <class T>
-HostMatrix<T> on_host(const TileMatrix<T>& X) {
-  HostMatrix<T> x(X.m(), X.n());
-  X.copy_to(x.data(), x.ld());
-  return x;
-}
-
-template <class T>
 Solver<Svd<T>> by_graph(SvdProblem<T>& p, SvdMethod method) {
   struct State {
     std::optional<TileMatrix<T>> A;  // on a GPU
@@ -72,8 +64,8 @@ Solver<Svd<T>> by_graph(SvdProblem<T>& p, SvdMethod method) {
   };
   const auto result = [state] {
     Svd<T> found = std::move(state->found);
-    if (found.u_tiles) found.u.emplace(on_host(*found.u_tiles)), found.u_tiles.reset();
-    if (found.v_tiles) found.v.emplace(on_host(*found.v_tiles)), found.v_tiles.reset();
+    if (found.u_tiles) found.u.emplace(found.u_tiles->to_host()), found.u_tiles.reset();
+    if (found.v_tiles) found.v.emplace(found.v_tiles->to_host()), found.v_tiles.reset();
     return found;
   };
   return {prepare, run, {}, result};
@@ -205,10 +197,7 @@ double check_peer(const std::string& peer, SvdProblem<T>& p, const Svd<T>& found
   return largest;
 }
 
-#define TESELA_INSTANTIATE(T)                                          \
-  template struct SvdProblem<T>;                                       \
-  template std::vector<Method<SvdProblem<T>, Svd<T>>> svd_table(bool); \
-  template double check_peer(const std::string&, SvdProblem<T>&, const Svd<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(svd_table, check_peer)
+TESELA_STRUCTS_FOR_NUMBERS(SvdProblem)
 
 }  // namespace tesela::cli

@@ -6,14 +6,12 @@
 #include <tesela/algorithms/svd/svd_matrices.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack/lapack_svd.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -73,13 +71,8 @@ Solver<SvdBatch<T>> by_resident_graph(SvdBatchProblem<T>& p) {
     state->failures = svd_batch<T>(*graph, state->A, state->S, some ? &state->U : nullptr, some ? &state->V : nullptr);
   };
   const auto result = [state, some] {
-    const auto on_host = [](const auto& X) {
-      HostMatrix<std::remove_cvref_t<decltype(*X(0, 0).read().data)>> x(X.m(), X.n());
-      X.copy_to(x.data(), x.ld());
-      return x;
-    };
-    SvdBatch<T> found{std::move(state->failures), on_host(state->S), {}, {}};
-    if (some) found.u.emplace(on_host(state->U)), found.v.emplace(on_host(state->V));
+    SvdBatch<T> found{std::move(state->failures), state->S.to_host(), {}, {}};
+    if (some) found.u.emplace(state->U.to_host()), found.v.emplace(state->V.to_host());
     return found;
   };
   return {[] {}, run, {}, result};
@@ -198,11 +191,8 @@ double check_peer(const std::string& peer, const SvdBatchProblem<T>& p, const Sv
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)         \
-  template struct SvdBatchProblem<T>; \
-  template std::vector<Method<SvdBatchProblem<T>, SvdBatch<T>>> svd_batch_table();
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-template double check_peer(const std::string&, const SvdBatchProblem<float>&, const SvdBatch<float>&);
-template double check_peer(const std::string&, const SvdBatchProblem<double>&, const SvdBatch<double>&);
+TESELA_FUNCTIONS_FOR_NUMBERS(svd_batch_table)
+TESELA_STRUCTS_FOR_NUMBERS(SvdBatchProblem)
+TESELA_FUNCTIONS_FOR_REALS(check_peer)
 
 }  // namespace tesela::cli

@@ -1,7 +1,5 @@
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 
-#include "tools/app/arguments.hpp"
-#include "tools/app/numbers.hpp"
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -44,7 +42,7 @@ HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
 }
 
 void ToeplitzInput::add_to(App& app) {
-  auto* size = app.add_option("-n,--n", n, "order of the matrix")->transform(cli::non_negative())->generates();
+  auto* size = app.add_option("-n,--n", n, "order of the matrix")->non_negative()->generates();
   const auto of = add_toeplitz_kind(app, kind);
   auto* file = add_input(app, "--t", t, "read t, the first column, from FILE (.mtx, .npy, .csv or .txt)")
                    ->excludes(size)
@@ -106,10 +104,6 @@ nlohmann::json ToeplitzInput::describe(std::uint64_t seed) const {
   template HostMatrix<T> random_columns(index_t, index_t, std::uint64_t);              \
   template HostMatrix<T> ToeplitzInput::load_row(std::uint64_t, HostMatrix<T>&) const; \
   template HostMatrix<T> ToeplitzInput::load(std::uint64_t) const;
-TESELA_TOEPLITZ_INPUT(float)
-TESELA_TOEPLITZ_INPUT(double)
-TESELA_TOEPLITZ_INPUT(std::complex<float>)
-TESELA_TOEPLITZ_INPUT(std::complex<double>)
-#undef TESELA_TOEPLITZ_INPUT
+TESELA_FOR_NUMBERS(TESELA_TOEPLITZ_INPUT)
 
 }  // namespace tesela::cli

@@ -241,11 +241,6 @@ double dense_solve_flops(const std::string& method, index_t n, index_t k, bool c
          ((method.ends_with("cholesky") ? 1 : 2) * order / 3 + 2 * static_cast<double>(k));
 }
 
-template std::vector<Method<ToeplitzSystem<float>, ToeplitzAnswer<float>>> toeplitz_solve_table();
-template std::vector<Method<ToeplitzSystem<double>, ToeplitzAnswer<double>>> toeplitz_solve_table();
-template std::vector<Method<ToeplitzSystem<std::complex<float>>, ToeplitzAnswer<std::complex<float>>>>
-toeplitz_solve_table();
-template std::vector<Method<ToeplitzSystem<std::complex<double>>, ToeplitzAnswer<std::complex<double>>>>
-toeplitz_solve_table();
+TESELA_FUNCTIONS_FOR_NUMBERS(toeplitz_solve_table)
 
 }  // namespace tesela::cli

@@ -8,7 +8,6 @@
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/host/lapack/lapack.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/instantiate.hpp>
 
 #include <fmt/format.h>
 
@@ -27,22 +26,19 @@ void SpectrumSettings::add_to(App& app) {
                  "of 0.1 and "
                  "Levinson's recursion")
       ->check(one_of({"fast", "published"}))
-      ->capture_default_str();
+      ->show_default();
   Choices().add(spectrum_methods()).add_option(app, "--method", method);
-  app.add_option("--per-interval", per_interval, "eigenvalues in an interval at most (Graciá Gil 2010: 2)")
-      ->transform(cli::positive());
-  app.add_option("--dk", dk, "Lanczos steps between tests of convergence (Graciá Gil 2010: 2)")
-      ->transform(cli::positive());
-  app.add_option("--max-attempts", max_attempts, "shifts tried in an interval (Graciá Gil 2010: 5)")
-      ->transform(cli::positive());
+  app.add_option("--per-interval", per_interval, "eigenvalues in an interval at most (Graciá Gil 2010: 2)")->positive();
+  app.add_option("--dk", dk, "Lanczos steps between tests of convergence (Graciá Gil 2010: 2)")->positive();
+  app.add_option("--max-attempts", max_attempts, "shifts tried in an interval (Graciá Gil 2010: 5)")->positive();
   app.add_option("--krylov-factor", krylov_factor,
                  "Lanczos steps at most, for each of the eigenvalues that an interval may hold (Graciá Gil 2010: 5; "
                  "fast: 2, and "
                  "32 more)")
-      ->transform(cli::positive());
+      ->positive();
   app.add_option("--tol", tolerance,
                  "residual of a Ritz value, relative to it (default: by precision; Graciá Gil 2010: 0.1)")
-      ->transform(cli::positive());
+      ->positive();
   const Choices solvers = Choices().add(toeplitz_solvers());
   solvers.add_option(app, "--solver", solver, "solver of a Lanczos step: ");
   solvers.add_option(app, "--counter", counter, "method whose pivots count the eigenvalues of an interval: ");
@@ -55,10 +51,8 @@ void SpectrumSettings::add_to(App& app) {
                  "eigenvalues are, then outwards)")
       ->check(one_of({"disc", "near"}));
   Choices().add(lanczos_tasks()).add_option(app, "--lanczos", tasks, "tasks of the steps in an interval: ");
-  app.add_option("--window", window, "intervals in flight: bounds the memory (default: by workers)")
-      ->transform(cli::positive());
-  app.add_option("--group", group, "intervals that one task steps (default: 1 on cores, 64 on a GPU)")
-      ->transform(cli::positive());
+  app.add_option("--window", window, "intervals in flight: bounds the memory (default: by workers)")->positive();
+  app.add_option("--group", group, "intervals that one task steps (default: 1 on cores, 64 on a GPU)")->positive();
 }
 
 SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {
@@ -200,8 +194,7 @@ void check_neighbours(const HostMatrix<T>& t, const Spectrum<T>& s) {
   const index_t nb = v.tile_shape().nb, tiles = std::min<index_t>(v.nt(), ceil_div(index_t{512}, nb)),
                 from = (v.nt() - tiles) / 2;
   const TileMatrix<T> some = v.view(0, from, v.mt(), tiles);
-  HostMatrix<T> x(v.m(), some.n());
-  some.copy_to(x.data(), x.ld());
+  HostMatrix<T> x = some.to_host();
   const auto first = static_cast<std::size_t>(from * nb), count = static_cast<std::size_t>(some.n());
   if constexpr (is_complex<T>) {
     const HostMatrix<T> a = dense(t);
@@ -284,9 +277,6 @@ double check_peer(const std::string& peer, SpectrumProblem<T>& problem, const Sp
   return error / bound;
 }
 
-#define TESELA_INSTANTIATE(T)                                                     \
-  template std::vector<Method<SpectrumProblem<T>, Spectrum<T>>> spectrum_table(); \
-  template double check_peer(const std::string&, SpectrumProblem<T>&, const Spectrum<T>&);
-TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
+TESELA_FUNCTIONS_FOR_NUMBERS(spectrum_table, check_peer)
 
 }  // namespace tesela::cli

@@ -113,10 +113,7 @@ TridiagSolver<T> by_cusparse(TridiagProblem<T>& p, const std::string& name) {
   return {prepare, run, {}, result};
 }
 
-template TridiagSolver<float> by_cusparse(TridiagProblem<float>&, const std::string&);
-template TridiagSolver<double> by_cusparse(TridiagProblem<double>&, const std::string&);
-template TridiagSolver<std::complex<float>> by_cusparse(TridiagProblem<std::complex<float>>&, const std::string&);
-template TridiagSolver<std::complex<double>> by_cusparse(TridiagProblem<std::complex<double>>&, const std::string&);
+TESELA_FUNCTIONS_FOR_NUMBERS(by_cusparse)
 
 }  // namespace tesela::bench
 

@@ -48,9 +48,6 @@ double TridiagData<T>::residual(SystemsIn systems, const T* x) const {
   return worst;
 }
 
-template class TridiagData<float>;
-template class TridiagData<double>;
-template class TridiagData<std::complex<float>>;
-template class TridiagData<std::complex<double>>;
+TESELA_CLASSES_FOR_NUMBERS(TridiagData)
 
 }  // namespace tesela::bench

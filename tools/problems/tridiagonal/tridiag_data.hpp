@@ -7,9 +7,6 @@
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace tesela::bench {
 

@@ -3,7 +3,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include <tesela/host/lapack/lapack.hpp>
-#include <tesela/runtime/instantiate.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
@@ -322,14 +321,11 @@ double check_peer(const std::string& peer, const TridiagProblem<T>& p, const Tri
   return worst;
 }
 
-#define TESELA_INSTANTIATE(T)                                   \
-  template struct TridiagProblem<T>;                            \
-  template class HostSystems<T>;                                \
-  template std::vector<TridiagMethod<T>> tridiag_table();       \
-  template std::vector<TridiagMethod<T>> tridiag_bench_table(); \
-  template double check_peer(const std::string&, const TridiagProblem<T>&, const TridiagAnswer<T>&);
+TESELA_FUNCTIONS_FOR_NUMBERS(tridiag_table, tridiag_bench_table, check_peer)
+#define TESELA_INSTANTIATE(T)        \
+  template struct TridiagProblem<T>; \
+  template class HostSystems<T>;
 TESELA_FOR_NUMBERS(TESELA_INSTANTIATE)
-template TridiagSolver<float> by_cyclic_reduction(TridiagProblem<float>&, const CyclicReductionOptions&);
-template TridiagSolver<double> by_cyclic_reduction(TridiagProblem<double>&, const CyclicReductionOptions&);
+TESELA_FUNCTIONS_FOR_REALS(by_cyclic_reduction)
 
 }  // namespace tesela::bench

@@ -185,16 +185,6 @@ void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>&
   write_matrices(report, {{"X", path, all}});
 }
 
-#define TESELA_TRIDIAG_PROBLEM(T)                                                                    \
-  template std::vector<TridiagBlock<T>> load(const TridiagInput&);                                   \
-  template TiledBlock<T> cut(Runtime&, TridiagBlock<T>&, SystemsIn, const TridiagTiling&);           \
-  template void generate(Graph&, const TridiagInput&, const TridiagBlock<T>&, const TiledBlock<T>&); \
-  template TridiagChecks measure(const TridiagInput&, const std::vector<TridiagBlock<T>>&);          \
-  template void write_solution(const std::string&, const std::vector<TridiagBlock<T>>&, Report&);
-TESELA_TRIDIAG_PROBLEM(float)
-TESELA_TRIDIAG_PROBLEM(double)
-TESELA_TRIDIAG_PROBLEM(std::complex<float>)
-TESELA_TRIDIAG_PROBLEM(std::complex<double>)
-#undef TESELA_TRIDIAG_PROBLEM
+TESELA_FUNCTIONS_FOR_NUMBERS(load, cut, generate, measure, write_solution)
 
 }  // namespace tesela::cli

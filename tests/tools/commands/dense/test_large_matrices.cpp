@@ -4,12 +4,6 @@
 #include "tests/support/machine.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -8,7 +8,6 @@
 
 #include <filesystem>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <random>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -4,7 +4,6 @@
 #include <random>
 #include <sstream>
 
-using namespace tesela;
 using namespace tesela::test;
 
 // `tesela sem` with omitted rows, nearly dependent columns, perfect fits, and as many instruments as rows.

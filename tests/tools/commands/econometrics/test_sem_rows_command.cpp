@@ -4,9 +4,7 @@
 
 #include <cstdio>
 #include <fstream>
-#include <random>
 
-using namespace tesela;
 using namespace tesela::test;
 
 // `tesela sem` with .npy files, which it reads by rows.

@@ -8,7 +8,6 @@
 #include <iomanip>
 #include <sstream>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

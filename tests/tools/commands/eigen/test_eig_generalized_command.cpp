@@ -6,7 +6,6 @@
 
 #include <filesystem>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

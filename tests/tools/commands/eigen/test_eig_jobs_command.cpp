@@ -10,7 +10,6 @@
 
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

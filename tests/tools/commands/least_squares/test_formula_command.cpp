@@ -2,14 +2,12 @@
 #include "tests/support/commands/temporary_folder.hpp"
 #include "tests/support/machine.hpp"
 
-#include <cmath>
 #include <fstream>
 #include <map>
 
 // Regressions of formulas. References: NIST's Statistical Reference Datasets, statsmodels (make_references.py), and the
 // estimates of public reports.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

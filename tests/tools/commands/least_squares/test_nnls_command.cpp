@@ -4,7 +4,6 @@
 
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

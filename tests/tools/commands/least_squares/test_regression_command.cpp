@@ -7,7 +7,6 @@
 // Tables of --std-errors, compared with NIST's certified values and statsmodels 0.14, which agrees with them to 12
 // digits.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -3,9 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cmath>
-
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

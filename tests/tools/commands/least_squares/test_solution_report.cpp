@@ -3,7 +3,6 @@
 #include "tests/support/test.hpp"
 #include "tools/commands/least_squares/solution.hpp"
 
-using namespace tesela;
 using namespace tesela::cli;
 using namespace tesela::test;
 

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -1,9 +1,6 @@
 #include "tests/support/commands/command.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
 #include <map>
-#include <string>
 
 using namespace tesela::test;
 

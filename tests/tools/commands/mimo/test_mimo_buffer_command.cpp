@@ -1,10 +1,8 @@
 #include "tests/support/commands/mimo_command.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;
 

@@ -4,7 +4,6 @@
 #include <complex>
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;
 

@@ -1,14 +1,10 @@
 #include "tests/support/commands/mimo_command.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
 #include <complex>
 #include <fstream>
-#include <limits>
 
 // Inputs that every detector refuses, apart from those in test_mimo_detect_command.cpp.
 
-using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;
 

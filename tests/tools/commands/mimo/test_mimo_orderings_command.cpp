@@ -1,6 +1,5 @@
 #include "tests/support/commands/command.hpp"
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -4,14 +4,10 @@
 
 #include <catch2/catch_approx.hpp>
 
-#include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
-using namespace tesela;
 using namespace tesela::test;
 using Catch::Approx;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

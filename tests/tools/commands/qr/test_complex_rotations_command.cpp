@@ -2,7 +2,6 @@
 #include "tests/support/matrices.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 using Z = std::complex<double>;

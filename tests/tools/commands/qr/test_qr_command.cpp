@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

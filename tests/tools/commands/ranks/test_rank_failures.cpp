@@ -1,13 +1,10 @@
 #include "tests/support/ranks.hpp"
 
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include <fstream>
 
 // A failure on one rank ends all ranks soon, with a message that names the rank, and leaves no files.
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -8,7 +8,6 @@
 
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -10,7 +10,6 @@
 
 // Complex Toeplitz matrices in generated problems and in files; LAPACK and dense products are the reference.
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <thread>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

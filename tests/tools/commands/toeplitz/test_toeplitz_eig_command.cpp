@@ -6,9 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <numbers>
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

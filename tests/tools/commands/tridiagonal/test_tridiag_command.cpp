@@ -1,7 +1,6 @@
 #include "tests/support/commands/tridiag_command.hpp"
 #include "tests/support/machine.hpp"
 
-using namespace tesela;
 using namespace tesela::test;
 
 namespace {

@@ -3,7 +3,6 @@
 
 #include <fstream>
 
-using namespace tesela;
 using namespace tesela::test;
 
 // Failures of `tesela tridiag` and their messages.
