@@ -39,12 +39,12 @@ constexpr int rows_each = sizeof(T) <= 8 ? 2 : 1;
 
 /// Plays one game over `w` columns, 512 rows per block. `rows` lists the `count` rows; null selects consecutive rows
 /// from `first` on; a row of -1 does not play. Each block writes its winners in their order and pads them with -1. The
-/// last game, of one block, also writes the winners' U into `square` (null in other games), and into `zero` the position
-/// of its first pivot that is zero or not finite; `place`: position of the first pivot. A pivot may be smaller than the
-/// largest candidate by 2^-15 of its size, which lets one instruction find it.
+/// last game, of one block, also writes the winners' U into `square` (null in other games), and into `zero` the
+/// position of its first pivot that is zero or not finite; `place`: position of the first pivot. A pivot may be smaller
+/// than the largest candidate by 2^-15 of its size, which lets one instruction find it.
 ///
-/// A thread's registers move by one column in each step, so that a short loop serves all steps: code that runs once is as
-/// slow as its instructions arrive.
+/// A thread's registers move by one column in each step, so that a short loop serves all steps: code that runs once is
+/// as slow as its instructions arrive.
 template <class T>
 __global__ void __launch_bounds__(players / rows_each<T>)
     play_kernel(const T* a, index_t lda, int w, index_t count, const int* rows, index_t first, int* winners, T* square,
@@ -151,8 +151,8 @@ __global__ void __launch_bounds__(width* width)
 
 inline constexpr int rows_at_once = 128;
 
-/// Solves A = A U^-1 for m rows, one thread per row, with the upper triangle U of a square. The first `factored` rows (w
-/// or none) are those whose elimination gave U: they become L U.
+/// Solves A = A U^-1 for m rows, one thread per row, with the upper triangle U of a square. The first `factored` rows
+/// (w or none) are those whose elimination gave U: they become L U.
 template <class T>
 __global__ void __launch_bounds__(rows_at_once)
     rows_lu_kernel(index_t m, int w, const T* square, index_t lds, int factored, T* a, index_t lda) {
@@ -182,8 +182,9 @@ __global__ void __launch_bounds__(rows_at_once)
 inline constexpr int solved_at_once = 8;          // columns per block
 inline constexpr index_t most_solved_rows = 256;  // rows of the largest instance
 
-/// Solves L X = C in place for a unit lower triangle L of at most 32 `blocks` rows: one warp per column, which keeps its
-/// elements in registers. The block loads the squares of L one after the other, each while the previous one is in use.
+/// Solves L X = C in place for a unit lower triangle L of at most 32 `blocks` rows: one warp per column, which keeps
+/// its elements in registers. The block loads the squares of L one after the other, each while the previous one is in
+/// use.
 template <class T, int blocks>
 __global__ void __launch_bounds__(32 * solved_at_once)
     solve_unit_lower_kernel(int rows, index_t columns, const T* l, index_t ldl, T* c, index_t ldc) {
