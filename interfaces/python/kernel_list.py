@@ -105,6 +105,13 @@ class Source:
             self.read_instances(re.sub(r"\\\n", " ", file.read_text()))
 
     def read_instances(self, text):
+        types = {"REALS": ["float", "double"]}
+        types["COMPLEX"] = ["std::complex<float>", "std::complex<double>"]
+        types["NUMBERS"] = types["REALS"] + types["COMPLEX"]
+        for of, macro in re.findall(r"^TESELA_FOR_(\w+)\((\w+)\)", text, flags=re.M):  # runtime/scalar.hpp
+            text += "".join(f"\n{macro}({type})" for type in types[of])
+        for of, structs in re.findall(r"^TESELA_(?:STRUCTS|CUDA)_FOR_(\w+)\(([^)]*)\)", text, flags=re.M):
+            text += "".join(f"\ntemplate struct {s.strip()}<{type}>;" for s in structs.split(",") for type in types[of])
         for macro, parameter, body in re.findall(r"#define (\w+)\((\w+)\)(.*)", text):
             for argument in re.findall(rf"^{macro}\(([^)]*)\)", text, flags=re.M):
                 text += "\n" + re.sub(rf"\b{parameter}\b", argument, body)
