@@ -7,7 +7,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Calls f(C) for the tiles, of which consecutive ones that adjoin in memory are joined up to `most` columns.
+/// Joins consecutive tiles that adjoin in memory, up to `most` columns, and calls f(C) for each joined tile.
 template <class T, class F>
 void for_each_joined(std::span<const InOut<T>> tiles, index_t most, const F& f) {
   for (std::size_t next = 0; next < tiles.size();) {

@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(players / rows_each<T>)
   }
   winners += blockIdx.x * index_t{width};
   int k = 0;
-  /// Makes steps k ... end - 1, in which x holds column k and the next `columns` - 1. Stops if no row plays on.
+  /// Makes steps k ... end - 1; x holds column k and the next `columns` - 1. Stops if no row plays on.
   const auto steps = [&](auto columns, int end) {
 #pragma unroll 1
     for (; k < end; ++k) {
