@@ -90,7 +90,8 @@ struct RuntimeState {
   bool calibrates = false;  // STARPU_CALIBRATE requests histories of all workers
   std::vector<Worker> workers;
   std::vector<unsigned> gpu_nodes;  // StarPU memory node of each CUDA device
-  /// Workers of a GPU as bit sets: all, the worker of its first stream, and the others (with one stream the same three).
+  /// Workers of a GPU as bit sets: all, the worker of its first stream, and the others (with one stream the same
+  /// three).
   struct GpuWorkers {
     std::vector<std::uint32_t> all, first, others;
   };

@@ -78,8 +78,8 @@ extern "C" __attribute__((weak)) double (*starpu_simgrid_copy_time_ratio)(starpu
 
 namespace {
 
-/// Returns the time of a copy over the time for contiguous memory of its size: longer if the host's tile is a block of a
-/// larger matrix.
+/// Returns the time of a copy over the time for contiguous memory of its size: longer if the host's tile is a block of
+/// a larger matrix.
 double copy_time_ratio(starpu_data_handle_t handle, unsigned from, unsigned to) {
   struct ColumnBytes {
     double to_gpu = 0, from_gpu = 0;
