@@ -35,7 +35,7 @@ void check(const HostMatrix<T>& a, const Svd<T>& found, const SvdOptions& o, con
   if (!found.u) return;
   REQUIRE(found.u->shape() == Shape{m, all ? m : k});
   REQUIRE(found.v->shape() == Shape{n, all ? n : k});
-  const index_t sampled = std::min(m, n) > 1000 ? 64 : std::min(m, n);  // a check of all takes four products
+  const index_t sampled = std::min(m, n) > 1000 ? 64 : std::max(m, n);  // a check of all takes four products
   const SvdError error = svd_error(a, found.values, *found.u, *found.v, sampled);
   CAPTURE(error.residual, error.orthogonality_u, error.orthogonality_v, bounds.orthogonality);
   CHECK(error.residual <= bounds.value);
