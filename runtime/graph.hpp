@@ -24,7 +24,11 @@ struct SimulatedMachine;
 inline constexpr int highest_priority = 1'000'000;
 
 /// Streams of a GPU that may run a task, if it has several (RuntimeOptions::streams_per_gpu).
-enum class GpuStream : std::uint8_t { any, first, others };
+enum class GpuStream : std::uint8_t {
+  any,    ///< all of them
+  first,  ///< the first one
+  others  ///< all but the first
+};
 
 /// Schedulers with priorities run ready tasks of higher priority first. The scheduler chooses the worker, within these
 /// limits.
