@@ -21,8 +21,8 @@ class Threads {
   int count_;
 };
 
-/// Returns the number of cores for BLAS: those that this process may use, without the cores that drive GPUs, whose
-/// thread would slow all others down. At least one.
+/// Returns the number of cores for BLAS, at least one: the cores of this process without the cores that drive GPUs. A
+/// thread that shared a core with a driver would slow all others down.
 int all_cores();
 
 /// Returns the threads for calls on matrices of order n: one below 400, where several threads wait for each other

@@ -69,35 +69,6 @@ std::string list_of_schedulers() {
   return list;
 }
 
-/// Reserves a core for the thread that inserts tasks. On GPU machines it would otherwise share a core with a GPU's
-/// driver thread, which never sleeps, and each would wait for the other's time slice (4 ms): a loop that reads results
-/// took up to four times as long on 16 cores. Reserves one more for StarPU-MPI's polling thread. Call it after the
-/// options are in the environment.
-void reserve_inserting_core(detail::ScopedEnvironment& env, bool several) {
-  for (const char* decided : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU", "STARPU_MAIN_THREAD_BIND"})
-    if (std::getenv(decided) != nullptr) return;
-  const char* ncuda = std::getenv("STARPU_NCUDA");
-  const int found = count_cuda_devices(), gpus = ncuda != nullptr ? std::min(found, std::atoi(ncuda)) : found;
-  const int wanted = several ? 2 : 1;
-  if (gpus > 0 && detail::usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
-}
-
-/// Gives each stream of a GPU a thread. StarPU's default is one thread for all, which starts no task on one stream
-/// while it launches the kernels of another (0.3 ms for a panel of 512 columns), or while a task waits for the GPU.
-void give_streams_threads(detail::ScopedEnvironment& env) {
-  for (const char* decided : {"STARPU_CUDA_THREAD_PER_DEV", "STARPU_CUDA_THREAD_PER_WORKER"})
-    if (std::getenv(decided) != nullptr) return;
-  const char* const streams = std::getenv("STARPU_NWORKER_PER_CUDA");
-  if (streams != nullptr && std::atoi(streams) > 1) env.set("STARPU_CUDA_THREAD_PER_WORKER", "1");
-}
-
-/// Turns off StarPU's blocks of 32 MiB for small tiles if GPUs may use less than 1024 MB: they would hold most of it.
-void spare_small_memory(detail::ScopedEnvironment& env) {
-  const char* const megabytes = std::getenv("STARPU_LIMIT_CUDA_MEM");
-  if (megabytes != nullptr && std::atoi(megabytes) < 1024 && std::getenv("STARPU_SUBALLOCATOR") == nullptr)
-    env.set("STARPU_SUBALLOCATOR", "0");
-}
-
 /// StarPU would overwrite the events that an earlier Runtime of this process recorded in this folder.
 void require_no_unconverted_trace(const std::string& folder) {
   if (!folder.empty() && detail::unconverted_traces().contains(folder))
@@ -149,11 +120,11 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
     require(*options.streams_per_gpu >= 1, "Runtime", "streams_per_gpu", *options.streams_per_gpu, " is less than 1");
     env.set("STARPU_NWORKER_PER_CUDA", std::to_string(*options.streams_per_gpu));
   }
-  give_streams_threads(env);
+  detail::give_streams_threads(env);
   detail::check_numbers();
-  spare_small_memory(env);
+  detail::spare_small_memory(env);
   detail::provide_home(env);
-  reserve_inserting_core(env, several);
+  detail::reserve_inserting_core(env, several);
   if (!options.trace_dir.empty()) {
     if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share the folder
     require_no_unconverted_trace(options.trace_dir);

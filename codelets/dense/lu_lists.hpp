@@ -18,8 +18,8 @@ struct LaswpList {
   static void cuda(CudaContext& context, const Args& args, In<int> swaps, std::span<const InOut<T>> c);
 };
 
-/// Updates C_i as LuUpdate. Adjoining tiles are joined up to the number of columns of `work`, which is that of a C_i or
-/// more.
+/// Updates C_i as LuUpdate. Joins adjoining tiles up to the number of columns of `work`, which has at least the columns
+/// of a C_i.
 template <class T>
 struct LuUpdateList {
   static constexpr auto name = "lu_update_list";

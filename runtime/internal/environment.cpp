@@ -1,9 +1,12 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/environment.hpp>
+#include <tesela/runtime/internal/topology_parts.hpp>
+#include <tesela/runtime/machine/topology.hpp>
 #include <tesela/runtime/variable.hpp>
 
 #include <climits>
 
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <cerrno>
@@ -313,6 +316,28 @@ const char* host_memory_limit() {
   for (const char* name : {"STARPU_LIMIT_CPU_NUMA_MEM", "STARPU_LIMIT_CPU_MEM"})
     if (std::getenv(name) != nullptr) return name;
   return nullptr;
+}
+
+void reserve_inserting_core(ScopedEnvironment& env, bool several) {
+  for (const char* decided : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU", "STARPU_MAIN_THREAD_BIND"})
+    if (std::getenv(decided) != nullptr) return;
+  const char* ncuda = std::getenv("STARPU_NCUDA");
+  const int found = count_cuda_devices(), gpus = ncuda != nullptr ? std::min(found, std::atoi(ncuda)) : found;
+  const int wanted = several ? 2 : 1;
+  if (gpus > 0 && usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
+}
+
+void give_streams_threads(ScopedEnvironment& env) {
+  for (const char* decided : {"STARPU_CUDA_THREAD_PER_DEV", "STARPU_CUDA_THREAD_PER_WORKER"})
+    if (std::getenv(decided) != nullptr) return;
+  const char* const streams = std::getenv("STARPU_NWORKER_PER_CUDA");
+  if (streams != nullptr && std::atoi(streams) > 1) env.set("STARPU_CUDA_THREAD_PER_WORKER", "1");
+}
+
+void spare_small_memory(ScopedEnvironment& env) {
+  const char* const megabytes = std::getenv("STARPU_LIMIT_CUDA_MEM");
+  if (megabytes != nullptr && std::atoi(megabytes) < 1024 && std::getenv("STARPU_SUBALLOCATOR") == nullptr)
+    env.set("STARPU_SUBALLOCATOR", "0");
 }
 
 }  // namespace tesela::detail

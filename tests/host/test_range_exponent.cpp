@@ -24,7 +24,7 @@ template <class T>
 int of_all(HostMatrix<T>& a) {
   return range_exponent(MatrixView<T>(a));
 }
-/// Returns the exponent by which a copy is scaled.
+/// Scales a copy of A into range and returns its exponent.
 template <class T>
 int by_samples(const Runtime& runtime, const HostMatrix<T>& a) {
   HostMatrix<T> copy = a.clone();
