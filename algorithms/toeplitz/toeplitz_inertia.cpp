@@ -135,7 +135,7 @@ std::vector<Inertia> count_at(Graph& g, const SineToeplitz<T>& A, std::span<cons
     return result;
   }
   const double doubt = toeplitz_resolution(A);
-  double step = nudge == Nudge::down ? 2 * doubt : doubt;
+  double step = nudge == Nudge::either_side ? doubt : 2 * doubt;
   for (int attempt = 0; !open.empty(); ++attempt) {
     std::vector<double> at;
     for (const std::size_t i : open) at.push_back(result[i].shift);
@@ -155,7 +155,8 @@ std::vector<Inertia> count_at(Graph& g, const SineToeplitz<T>& A, std::span<cons
     }
     step *= 2;
     for (const std::size_t i : again) {
-      result[i].shift = points[i] + (nudge == Nudge::either_side && attempt % 2 == 0 ? step : -step);
+      const bool up = nudge == Nudge::up || (nudge == Nudge::either_side && attempt % 2 == 0);
+      result[i].shift = points[i] + (up ? step : -step);
       result[i].nudged = true;
     }
     open = again;
@@ -177,10 +178,34 @@ CountedRange count_ends(Graph& g, const SineToeplitz<T>& A, double low, double h
   if (from > -bound) range.low = counted.front();
   if (to < bound) range.high = counted.back();
   range.empty = range.low && range.high && !(range.low->shift < range.high->shift);
-  const double width = std::min(to, bound) - std::max(from, -bound);
+  const double width = std::min(to, bound) - std::max(from, -bound), least = 4 * toeplitz_resolution(A);
+  if (points.empty() || !(width > 0)) return range;
+  range.least_moved = least / width;
   for (std::size_t i = 0; i < points.size(); ++i)
-    if (counted[i].nudged) range.moved = std::max(range.moved, (points[i] - counted[i].shift) / width);
+    range.moved = std::max(range.moved, (least + (points[i] - counted[i].shift)) / width);
   return range;
+}
+
+template <class T>
+index_t count_near_ends(Graph& g, const SineToeplitz<T>& A, double low, double high, const CountedRange& range,
+                        index_t* counts, const CountOptions& options) {
+  const double margin = 4 * toeplitz_resolution(A);
+  std::vector<double> above;
+  std::vector<Inertia> below;
+  for (const auto& [end, inertia] : {std::pair{low, range.low}, std::pair{high, range.high}})
+    if (inertia) {
+      above.push_back(scaled(A, end) + margin);
+      below.push_back(*inertia);
+    }
+  if (above.empty()) return 0;
+  const std::vector<Inertia> counted = count_at<T>(g, A, above, Nudge::up, options);
+  if (counts != nullptr) *counts += static_cast<index_t>(above.size());
+  index_t near = 0;
+  for (std::size_t i = 0; i < above.size(); ++i) {
+    if (counted[i].doubtful || below[i].doubtful) return A.n();
+    near += std::max<index_t>(0, counted[i].total() - below[i].total());
+  }
+  return std::min(near, A.n());  // near both ends
 }
 
 /// Returns the radius of Gershgorin's largest disc, whose centre is t_0.
@@ -338,6 +363,8 @@ TESELA_FUNCTIONS_FOR_REALS(toeplitz_resolution, toeplitz_count, toeplitz_slice)
                                                  const CountOptions&);                                           \
   template detail::CountedRange detail::count_ends(Graph&, const SineToeplitz<T>&, double, double, index_t*,     \
                                                    const CountOptions&);                                         \
+  template index_t detail::count_near_ends(Graph&, const SineToeplitz<T>&, double, double,                       \
+                                           const detail::CountedRange&, index_t*, const CountOptions&);          \
   template std::vector<SpectrumInterval> detail::slice_between(                                                  \
       Graph&, const SineToeplitz<T>&, index_t, const detail::CountedRange&, index_t*, const CountOptions&);
 TESELA_FOR_REALS(TESELA_TOEPLITZ_INERTIA)

@@ -206,7 +206,8 @@ Spectrum<T> toeplitz_spectrum(Graph& g, std::span<const T> t, const SpectrumOpti
   s.residual = f.judged.verdict.residual;
   s.error = f.judged.verdict.error;
   s.uncertain = f.judged.verdict.uncertain;
-  s.moved = {f.slices.range.moved, 1e-3};
+  s.doubtful = f.slices.doubtful;
+  s.moved = {f.slices.range.moved, 1e-3, f.slices.range.least_moved};
   s.dense = halves || f.dense.has_value();
   s.tolerance = options.tolerance;
   s.resolution = std::ldexp(toeplitz_resolution(A), A.exponent());

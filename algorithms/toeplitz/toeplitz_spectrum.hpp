@@ -83,7 +83,10 @@ struct Spectrum {
   std::optional<TileMatrix<T>> vectors;  ///< n x values.size() in tiles of whole columns, on request
   index_t expected = 0;                  ///< number of eigenvalues in the range, by inertia
   index_t first = 0;                     ///< number of eigenvalues below the wanted ones, by inertia
-  double resolution = 0;  ///< an eigenvalue nearer than this to an end of the range counts as equal to it
+  /// Number of eigenvalues within the rounding of the counts of an end of the range, 4 resolutions or more: they count
+  /// as equal to the end, but may be on either side, so `expected` is right up to this number.
+  index_t doubtful = 0;
+  double resolution = 0;                    ///< rounding error of a pivot in the counts, in units of T
   std::vector<SpectrumShortage> shortages;  ///< empty if all eigenvalues were found
   /// Intervals of many eigenvalues that are too near to each other to separate.
   std::vector<SpectrumInterval> clusters;
@@ -101,8 +104,8 @@ struct Spectrum {
   Measured residual;      ///< the largest residual
   Measured error;         ///< the largest possible distance of a value from its eigenvalue, by all residuals and gaps
   index_t uncertain = 0;  ///< values that residuals and counts do not prove to belong to distinct eigenvalues
-  /// Distance by which an end of the range was moved down to a place where counting was possible, relative to the
-  /// range. Eigenvalues between the two places may be on either side.
+  /// Largest distance from an end of the range down to the place of its count, relative to the range. It is bounded by
+  /// 10^-3 in addition to four resolutions.
   Measured moved;
   /// Returns whether all eigenvalues of the requested range were found, each certain, with residuals and errors within
   /// their bounds.

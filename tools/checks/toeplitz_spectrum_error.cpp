@@ -101,13 +101,9 @@ ToeplitzValuesError toeplitz_values_error(index_t n, const T* t, std::span<const
           worse(result.error, std::isfinite(value) ? apart / norm : std::numeric_limits<double>::quiet_NaN());
   }
   if (missing) return result;
-  const double from = scaled(low), to = scaled(high), short_of = 2 * scaled(near), far = 1030 * scaled(near);
-  index_t least = 0, most = 0;
-  for (const double value : right) {
-    least += value >= from - short_of && value < to - far;
-    most += value >= from - far && value < to - short_of;
-  }
-  result.miscounted = std::max({index_t{0}, least - found, found - most});
+  const double from = scaled(low) - scaled(near), to = scaled(high) - scaled(near);
+  result.miscounted =
+      std::abs(found - std::ranges::count_if(right, [&](double value) { return value >= from && value < to; }));
   return result;
 }
 

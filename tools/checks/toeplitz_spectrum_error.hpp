@@ -27,8 +27,8 @@ std::vector<double> toeplitz_dense_values(index_t n, const T* t);
 /// Errors of the eigenvalues in [low, high), relative to LAPACK's of the whole matrix.
 struct ToeplitzValuesError {
   double error = 0;        ///< max |values(i) - lambda(first + i)| / ||T||_2; NaN if one is not finite
-  index_t miscounted = 0;  ///< number of missing or surplus values: eigenvalues within `near` of an end count as equal
-                           ///< to it, those within 1030 times that below an end may be on either side
+  index_t miscounted = 0;  ///< number of missing or surplus values, if eigenvalues at most `near` below an end count as
+                           ///< equal to it
 };
 
 /// `first`: number of eigenvalues below values(0). If some are `missing`, each is compared with the nearest eigenvalue,

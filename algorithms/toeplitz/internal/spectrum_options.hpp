@@ -42,6 +42,7 @@ struct SpectrumSlices {
   std::vector<SpectrumInterval> clusters;   ///< too narrow to be searched
   index_t first = 0;                        ///< number of eigenvalues below the range
   index_t expected = 0;                     ///< number of eigenvalues in the range
+  index_t doubtful = 0;                     ///< largest error of this number
   index_t counts = 0;                       ///< number of shifts
 };
 

@@ -41,9 +41,11 @@ CountedRange range_of_some(Graph& g, const SineToeplitz<T>& A, const SpectrumOpt
   return from_below ? CountedRange{{}, end, false} : CountedRange{end, {}, false};
 }
 
-/// Sets the numbers of eigenvalues below the range and in it.
+/// Sets the numbers of eigenvalues below the range, in it, and near the ends that the options give.
 template <class T>
-void count_inside(const SineToeplitz<T>& A, SpectrumSlices& s) {
+void count_inside(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, SpectrumSlices& s) {
+  if (options.smallest == 0 && options.largest == 0)
+    s.doubtful = count_near_ends(g, A, options.low, options.high, s.range, &s.counts);
   if (s.range.empty) return;
   s.first = s.range.low ? s.range.low->total() : 0;
   s.expected = (s.range.high ? s.range.high->total() : A.n()) - s.first;
@@ -55,7 +57,7 @@ template <class T>
 SpectrumSlices count_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options) {
   SpectrumSlices s;
   s.range = count_ends(g, A, options.low, options.high, &s.counts);
-  count_inside(A, s);
+  count_inside(g, A, options, s);
   return s;
 }
 
@@ -69,11 +71,11 @@ SpectrumSlices slice_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOp
   }
   s.range = options.smallest > 0 || options.largest > 0 ? range_of_some(g, A, options, &s.counts)
                                                         : count_ends(g, A, options.low, options.high, &s.counts);
+  count_inside(g, A, options, s);
   if (s.range.empty) return s;
   for (const SpectrumInterval& i : slice_between(g, A, options.per_interval, s.range, &s.counts,
                                                  {.solver = options.counter, .gershgorin = options.gershgorin}))
     (i.cluster ? s.clusters : s.intervals).push_back(i);
-  count_inside(A, s);
   return s;
 }
 

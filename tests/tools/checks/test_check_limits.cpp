@@ -47,7 +47,7 @@ const std::map<std::string, double>& limits() {
       {"remaining", useful_bound},
       {"max_ritz_residual", spectrum},
       {"error_bound", spectrum},
-      {"range_moved", 1e-3},
+      {"range_moved", without_end},  // in addition to the rounding of a count, for a narrow range
       {"symmetry", 100 * static_cast<double>(std::numeric_limits<float>::epsilon())},
       // lu, cholesky, qr, gqr, ols, gemm. For wls with division by a factor: times the condition of the factor.
       {"backward_error", without_end},

@@ -54,7 +54,7 @@ TEST_CASE("dense eigenvalues and norms of Toeplitz matrices are correct") {
 TEST_CASE("values are compared one by one and counted in their range") {
   const double infinity = std::numeric_limits<double>::infinity();
   const auto error = [&](const std::vector<double>& values, index_t first, double low, double high) {
-    return toeplitz_values_error<double>(2, t.data(), values, first, false, low, high, 1e-15);
+    return toeplitz_values_error<double>(2, t.data(), values, first, false, low, high, 2e-15);
   };
   CHECK(error({1, 3}, 0, -infinity, infinity).error < 1e-15);
   CHECK(error({1, 3}, 0, -infinity, infinity).miscounted == 0);
@@ -62,6 +62,7 @@ TEST_CASE("values are compared one by one and counted in their range") {
   CHECK(error({3}, 1, 2, 4).miscounted == 0);
   CHECK(error({3}, 0, 2, 4).error > 0.6);  // 3 is not the first eigenvalue
   CHECK(error({3}, 1, 3, 4).miscounted == 0);
+  CHECK(error({3}, 1, 3 + 1e-13, 4).miscounted == 1);
   CHECK(error({}, 0, 3, 4).miscounted == 1);  // the lower end is included
   CHECK(error({1}, 0, 1, 3).miscounted == 0);
   CHECK(error({1, 3}, 0, 1, 3).miscounted == 1);  // the upper end is not
