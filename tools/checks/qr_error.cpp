@@ -125,7 +125,7 @@ QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const Hos
     blas::gemm<Wide>(Op::none, Op::none, m, count, k, -1, Q.data(), m, r.data(), k, 1, block.data(), m);
     distance += sum_of_squares(block);
   }
-  result.backward = backward_error<T>(distance, norm, exponent, lost<T>(m, n, exponent));
+  set_backward<T>(result, distance, norm, exponent, lost<T>(m, n, exponent));
   long double defect = 0;
   for (index_t first = 0; first < formed; first += width) {
     const index_t count = std::min(width, formed - first);
@@ -198,7 +198,7 @@ QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product)
   for (std::size_t e = 0; e < ax.size(); ++e) ax[e] -= q[e];
   const long double parts =
       whole_ ? static_cast<long double>(vectors_) : static_cast<long double>(columns_) / static_cast<long double>(n_);
-  result.backward = backward_error<T>(sum_of_squares(ax), norm, scale_, std::sqrt(parts) * lost<T>(m, n_, scale_));
+  set_backward<T>(result, sum_of_squares(ax), norm, scale_, std::sqrt(parts) * lost<T>(m, n_, scale_));
   // Y^T (Q^H Q - I) Z; every entry is one sample.
   const auto y = signs<Wide>(k_, vectors_, seed_ + 1), z = signs<Wide>(k_, vectors_, seed_ + 2);
   std::vector<Wide> defect(static_cast<std::size_t>(vectors_ * vectors_));

@@ -10,9 +10,10 @@ namespace tesela {
 
 /// Errors of Q and R as a QR factorization of A.
 struct QrError {
-  /// ||A - Q R||_F / ||A||_F; the numerator alone if A = 0. The loss of entries below T's normal numbers is not
-  /// counted: min(m, n) + 1 roundings of each, but at most cbrt(eps) ||A||_F.
-  double backward = 0;
+  double backward = 0;  ///< ||A - Q R||_F / ||A||_F; the numerator alone if A = 0
+  /// Allowed loss of entries below T's normal numbers, an addition to the bound of `backward`: min(m, n) + 1 roundings
+  /// of each entry relative to ||A||_F, but at most cbrt(eps).
+  double lost = 0;
   double orthogonality = 0;  ///< ||I - Q^H Q||_F
   /// Whether the factors (for an estimate: R and Q times its vectors) are finite. The errors may be NaN otherwise.
   bool finite = true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tools/checks/qr_error.hpp"
 #include <tesela/runtime/types.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -45,15 +46,14 @@ long double lost(index_t m, index_t n, int exponent) {
                     -exponent);
 }
 
-/// Returns ||A - QR|| / ||A|| from sums of squares, where A was divided by 2^exponent. The loss is not counted, but a
-/// third of T's digits must be right.
+/// Sets the backward error from sums of squares, where A was divided by 2^exponent, and the part that the loss allows:
+/// a third of T's digits must be right.
 template <class T>
-double backward_error(long double distance, long double norm, int exponent, long double loss) {
-  const long double most =
-      std::sqrt(norm) * std::cbrt(static_cast<long double>(std::numeric_limits<real_t<T>>::epsilon()));
-  const long double error = std::sqrt(distance), forgiven = std::min(loss, most),
-                    excess = error > forgiven ? error - forgiven : error - error;
-  return static_cast<double>(norm > 0 ? excess / std::sqrt(norm) : std::ldexp(excess, exponent));
+void set_backward(QrError& result, long double distance, long double norm, int exponent, long double loss) {
+  const long double error = std::sqrt(distance), size = std::sqrt(norm),
+                    most = std::cbrt(static_cast<long double>(std::numeric_limits<real_t<T>>::epsilon()));
+  result.backward = static_cast<double>(norm > 0 ? error / size : std::ldexp(error, exponent));
+  result.lost = static_cast<double>(norm > 0 ? std::min(loss / size, most) : 0);
 }
 
 /// Returns an element of a matrix of random signs.

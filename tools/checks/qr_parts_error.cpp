@@ -170,8 +170,8 @@ QrError QrPartsSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& q, 
     blas::gemm<Wide>(adjoint<T>, Op::none, vectors_, vectors_, here, -1, y.data(), here, z.data(), here, 1,
                      defect.data(), vectors_);
   });
-  result.backward =
-      backward_error<T>(distance, norm, scale_, std::sqrt(static_cast<long double>(vectors_)) * lost<T>(m, n, scale_));
+  set_backward<T>(result, distance, norm, scale_,
+                  std::sqrt(static_cast<long double>(vectors_)) * lost<T>(m, n, scale_));
   result.orthogonality = static_cast<double>(std::sqrt(sum_of_squares(defect))) / static_cast<double>(vectors_);
   return result;
 }

@@ -115,6 +115,7 @@ TEST_CASE("entries of any size neither overflow nor underflow") {
     Factored<double> f(50, 30, scale);
     CHECK(f.measured(30).backward <= 1e-14);
     CHECK(f.estimated().backward <= 1e-14);
+    CHECK(f.estimated().lost <= 1e-14);
     f.factors(2, 2) *= 1.01;
     CHECK(f.measured(30).backward >= 1e-4);
     CHECK(f.estimated().backward >= 1e-4);
@@ -135,12 +136,19 @@ TEMPLATE_TEST_CASE("underflow of the smallest numbers is tolerated, but not of a
         q(i, j) = TestType(i == j);
         factors(i, j) = TestType(i <= j ? a(i, j) : 0);
       }
-    return qr_error(a, factors, q).backward;  // everything below R's diagonal underflows, about 85 % of A
+    const QrError error = qr_error(a, factors, q);
+    CHECK(error.lost < 0.01);
+    return error.backward;  // everything below R's diagonal underflows, about 85 % of A
   };
   CHECK(fill(100) > 0.5);
   CHECK(fill(1) > 0.5);
   for (index_t j = 0; j < 20; ++j) factors(j, j) = a(j, j) = TestType(1e9) * std::numeric_limits<TestType>::min();
-  CHECK(qr_error(a, factors, q).backward == 0);  // negligible
+  const QrError error = qr_error(a, factors, q);
+  CHECK(error.backward > 0);
+  CHECK(error.backward < error.lost);
+  const Factored<double> f(50, 30);
+  CHECK(f.measured(30).lost < 1e-300);
+  CHECK(f.estimated().lost < 1e-300);
 }
 
 TEST_CASE("NaN and infinities give errors that are not finite") {

@@ -122,8 +122,9 @@ RankRun rank_qr(Runtime& runtime, RankProblem p) {
   }
   const QrError error = sample.error_of_product(a, block, of_block);
   const QrBounds bounds = qr_bounds<double>(p.m, p.n);
-  result.error =
-      error.finite ? std::max(error.backward / bounds.backward, error.orthogonality / bounds.orthogonality) : 2;
+  result.error = error.finite ? std::max(error.backward / (bounds.backward + error.lost),
+                                         error.orthogonality / bounds.orthogonality)
+                              : 2;
   return result;
 }
 

@@ -203,7 +203,7 @@ int run_qr(Options o) {
   if (check->sampled()) report.check("sampled_vectors", QrCheck<T>::vectors);
   if (!status.ok() || !error.finite) report.fail("not finite");
   const QrBounds most = qr_bounds<T>(o.m, o.n);
-  report.check("backward_error", {error.backward, most.backward});
+  report.check("backward_error", {error.backward, most.backward, error.lost});
   report.check("orthogonality", {error.orthogonality, most.orthogonality});
   if (!part) {
     HostMatrix<T> trapezoid;

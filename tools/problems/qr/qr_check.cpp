@@ -111,7 +111,8 @@ double check_peer(const std::string& peer, const QrProblem<T>& p, const QrFactor
   const QrCheck<T> check(p, factors, checked_columns(p.shape));
   const PausedWorkers paused;
   const QrError error = check.error();
-  const double backward = error.backward / most.backward, orthogonality = error.orthogonality / most.orthogonality;
+  const double backward = error.backward / (most.backward + error.lost),
+               orthogonality = error.orthogonality / most.orthogonality;
   if (!error.finite || !(backward <= 1) || !(orthogonality <= 1))
     throw bench::WrongResult(
         fmt::format("bench: {}: ||A - QR|| / ||A|| is {:.3g}, {:.3g} times its bound, and "

@@ -305,3 +305,17 @@ TEST_CASE("tiles on the GPU alone and together with cores are within the bounds"
   for (const char* random : {"graded", "kappa:1e15", "rank:100", "zero"})
     require_small_errors(Words{"--m", "700", "--n", "317", "--random", random} + workers);
 }
+
+TEST_CASE("qr reports the lost digits of a subnormal matrix") {
+  TemporaryFolder folder;
+  HostMatrix<double> a(20, 20);
+  for (index_t j = 0; j < 20; ++j)
+    for (index_t i = 0; i < 20; ++i) a(i, j) = std::ldexp(std::sin(static_cast<double>(1 + i * i + 7 * j * j)), -1056);
+  write_matrix(folder / "a.npy", a);
+  const auto report = Command{{"qr"}}({"--a", folder / "a.npy"});
+  CAPTURE(report.dump());
+  CHECK(report["status"] == "ok");
+  CHECK(report["checks"]["backward_error"] > 1e-8);
+  CHECK(report["checks"]["backward_error"] < report["limits"]["backward_error"]);
+  CHECK(report["limits"]["backward_error"] < 1e-5);
+}
