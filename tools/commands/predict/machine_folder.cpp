@@ -40,8 +40,10 @@ MachineFolder read_machine(const std::string& path) {
     static_cast<void>(machine.about.at("name").get<std::string>());
     static_cast<void>(machine.about.at("gpu_bytes").get<double>());
     if (machine.cores() < 1 || machine.gpus() < 0) throw FileError(description, "has no cores, or fewer than 0 GPUs");
-  } catch (const nlohmann::json::exception& error) {
-    throw FileError(description, error.what());
+  } catch (const nlohmann::json::parse_error& error) {
+    throw FileError(description, fmt::format("is not complete JSON: error at byte {}", error.byte));
+  } catch (const nlohmann::json::exception&) {
+    throw FileError(description, "has no name, gpu_bytes, cores and gpus: a text and three numbers");
   }
   machine.times = read_kernel_times(in_folder(path, "kernels.csv"));
   machine.links = read_links(in_folder(path, "links.csv"));

@@ -227,6 +227,17 @@ TEST_CASE("wrong arguments are errors with and without a simulator, and name wha
              ContainsSubstring("from GPU0 to RAM is missing") && ContainsSubstring("predict record --out"));
   put(folder / "poor/kernels.csv", "kernel\n");
   CHECK_THAT(message(on(folder / "poor") + qr, 2), ContainsSubstring("kernels.csv"));
+  std::filesystem::create_directories(folder / "damaged");
+  for (const auto& [text, reason] :
+       {std::pair{R"({"name": "x", "cores)", "is not complete JSON: error at byte 21"},
+        {"", "is not complete JSON"},
+        {R"({"name": 1, "cores": 16, "gpus": 8, "gpu_bytes": 8e10})", "has no name, gpu_bytes, cores and gpus"},
+        {R"({"name": "x", "gpus": 8, "gpu_bytes": 8e10})", "has no name, gpu_bytes, cores and gpus"}}) {
+    put(folder / "damaged/machine.json", text);
+    CHECK_THAT(message(on(folder / "damaged") + qr, 2), ContainsSubstring("machine.json: ") &&
+                                                            ContainsSubstring(reason) &&
+                                                            !ContainsSubstring("json.exception"));
+  }
   CHECK_THAT(message(on(folder / "nowhere") + qr, 2, "tune"), ContainsSubstring("tesela predict record --out"));
   CHECK_THAT(message(on(two_cores) + Words{"--gpus", "1"} + qr, 2, "tune"), ContainsSubstring("predict record"));
   CHECK_THAT(message(on(two_cores) + Words{"--budget", "0"} + qr, 2, "tune"), ContainsSubstring("--budget"));
