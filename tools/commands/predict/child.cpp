@@ -91,8 +91,8 @@ std::string output_of(const std::string& program, const std::vector<std::string>
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFSIGNALED(status)) throw ChildFailed{128 + WTERMSIG(status)};
-  if (WEXITSTATUS(status) != 0) throw ChildFailed{WEXITSTATUS(status)};
+  if (WIFSIGNALED(status)) throw ChildFailed{128 + WTERMSIG(status), text};
+  if (WEXITSTATUS(status) != 0) throw ChildFailed{WEXITSTATUS(status), text};
   return text;
 }
 
@@ -104,7 +104,7 @@ int run_or_help(const std::vector<std::string>& command, const std::function<int
     fmt::print("{}", output_of(program_beside_this("tesela"), command, {}));
     return 0;
   } catch (const ChildFailed& failed) {
-    return failed.code;  // it has printed the reason
+    return failed.code;  // the reason is printed
   }
 }
 

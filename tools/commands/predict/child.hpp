@@ -34,9 +34,10 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 ///          start.
 std::string output_of(const std::string& program, const std::vector<std::string>& words, const Environment& variables);
 
-/// The end of a program with this exit code, 128 + s after signal s.
+/// The end of a program with this exit code, 128 + s after signal s, and its standard output.
 struct ChildFailed {
   int code;
+  std::string output = {};
 };
 
 /// Returns action(), or the exit code of the program that fails in it. If the words of the command that it runs ask for

@@ -1,5 +1,6 @@
 #include "tools/app/command.hpp"
 #include "tools/app/median.hpp"
+#include "tools/app/standard_streams.hpp"
 #include "tools/commands/predict/child.hpp"
 #include "tools/commands/predict/predict.hpp"
 #include "tools/commands/predict/prediction.hpp"
@@ -122,6 +123,21 @@ std::vector<LinkSpeed> links_here(const Environment& variables) {
   return measured_links(runtime);
 }
 
+/// Runs the command and returns its standard output. If it fails, prints its exit code and, from its report, its
+/// status, and throws ChildFailed.
+std::string recorded_output(const std::string& program, const std::vector<std::string>& words,
+                            const Environment& variables, const std::string& command) {
+  try {
+    return output_of(program, words, variables);
+  } catch (const ChildFailed& failed) {
+    const nlohmann::json report = nlohmann::json::parse(failed.output, nullptr, false);
+    const bool known = report.is_object() && report.contains("status") && report["status"].is_string();
+    print_error(fmt::format("tesela: predict record: `{}` failed with exit code {}{}; nothing is recorded", command,
+                            failed.code, known ? ": " + report["status"].get<std::string>() : ""));
+    throw;
+  }
+}
+
 }  // namespace
 
 int record_machine(const PredictOptions& o) {
@@ -151,7 +167,7 @@ int record_machine(const PredictOptions& o) {
   std::vector<nlohmann::json> reports;
   int rounds = 0;
   do {
-    const std::string printed = output_of(program, words, variables);
+    const std::string printed = recorded_output(program, words, variables, command);
     if (!o.program) reports.push_back(nlohmann::json::parse(printed));
     recorded = modelled_times(scratch.path(), host);
     ++rounds;
@@ -160,7 +176,7 @@ int record_machine(const PredictOptions& o) {
                  enough_samples);
   } while (scarce(recorded) > 0 && rounds < most_rounds);
   if (recorded.empty())
-    throw EnvironmentError("predict record: this command ran no task of a graph, so there is nothing to record");
+    throw ArgumentError("predict record", "COMMAND", "runs no task of a graph, so there is nothing to record");
   folder.links = links_here(variables);
   if (!o.program) add_measured(folder.about, measured(command, reports));
   const index_t added = merge(folder.times, recorded);

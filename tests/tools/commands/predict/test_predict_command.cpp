@@ -287,6 +287,20 @@ TEST_CASE("a recording checks its folder before it runs a program") {
   }
 }
 
+TEST_CASE("a recording prints that the recorded command failed") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "here";
+  const auto recorded = [&](const Words& words, int code) {
+    return message(Words{"record", "--out", out} + words, code);
+  };
+  CHECK_THAT(recorded({"--", "cholesky", "--n", "100", "--random", "zero"}, 1),
+             ContainsSubstring("`cholesky --n 100 --random zero` failed with exit code 1: not positive definite"));
+  CHECK_THAT(recorded({"--", "qr", "--n", "ten"}, 2), ContainsSubstring("failed with exit code 2"));
+  CHECK_THAT(recorded({"--program", "--", "false"}, 1), ContainsSubstring("`false` failed with exit code 1"));
+  CHECK_THAT(recorded({"--quiet", "--", "qr", "--n", "0"}, 2), ContainsSubstring("COMMAND: runs no task of a graph"));
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
 TEST_CASE("without the simulator right arguments end with the commands that build it") {
   if (has_simulator()) SKIP("this build has the simulator");
   for (const char* command : {"predict", "tune"})
