@@ -211,6 +211,18 @@ int run_predictions(const PredictOptions& o) {
   return done;
 }
 
+/// Throws ArgumentError for an option of the other of the two: a prediction and a recording.
+void require_options(const App& app, bool record) {
+  if (record)
+    for (const char* const option :
+         {"--machine", "--gpus", "--cores", "--sched", "--hosts", "--link", "--weak", "--plot", "--json"})
+      require(app.count(option) == 0, "predict record", option,
+              "belongs to a prediction; options of the recorded command follow --");
+  else
+    for (const char* const option : {"--out", "--name", "--note", "--program"})
+      require(app.count(option) == 0, "predict", option, "belongs to predict record");
+}
+
 const Command predict_command(
     Command::Group::top, "predict", "time of a run on a recorded machine, by simulation", [](App& app) {
       auto o = std::make_shared<PredictOptions>();
@@ -245,9 +257,10 @@ const Command predict_command(
           "  tesela predict --machine docs/machines/two-cores -- qr --n 4096\n"
           "  tesela predict --machine docs/machines/two-cores --sched lws,dmdas,eager -- cholesky --n 4096\n"
           "  tesela predict record --out here -- qr --n 4096");
-      return std::function<int()>([o] {
+      return std::function<int()>([o, &app] {
         const bool record = o->command.front() == "record";
         if (record) o->command.erase(o->command.begin());
+        require_options(app, record);
         return run_or_help(o->program ? std::vector<std::string>{} : o->command, [o, record] {
           if (record) return record_machine(*o);
           take_json(*o);

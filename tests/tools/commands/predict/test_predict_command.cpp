@@ -301,6 +301,21 @@ TEST_CASE("a recording prints that the recorded command failed") {
   CHECK_FALSE(std::filesystem::exists(out));
 }
 
+TEST_CASE("a recording refuses options of a prediction") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "here";
+  for (const Words& option : {Words{"--cores", "1"}, Words{"--sched", "lws"}, Words{"--plot", folder / "x.svg"},
+                              Words{"--weak"}, Words{"--machine", "nowhere"}, Words{"--gpus", "3"},
+                              Words{"--hosts", "2"}, Words{"--link", "1,2"}, Words{"--json", folder / "x.json"}}) {
+    CAPTURE(option);
+    CHECK_THAT(message(Words{"record", "--out", out} + option + qr, 2),
+               ContainsSubstring(option.front() + ": belongs to a prediction"));
+  }
+  CHECK_THAT(message(on(two_cores) + Words{"--note", "x"} + qr, 2),
+             ContainsSubstring("--note: belongs to predict rec"));
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
 TEST_CASE("without the simulator right arguments end with the commands that build it") {
   if (has_simulator()) SKIP("this build has the simulator");
   for (const char* command : {"predict", "tune"})
