@@ -253,6 +253,13 @@ TEST_CASE("toeplitz eig uses the requested method or the faster one") {
   refused("eig", {"--n", "200", "--method", "dense", "--dk", "4"}, "method");
 }
 
+TEST_CASE("toeplitz eig runs with the choices of Graciá Gil 2010") {
+  const auto report = toeplitz("eig", {"--n", "300", "--preset", "published"});
+  CHECK(report["status"] == "ok");
+  CHECK(check(report, "found") == 300);
+  CHECK(report["limits"]["max_error"] == 0.01);
+}
+
 TEST_CASE("toeplitz eig with too few steps of the choices of Graciá Gil 2010 reports missing values") {
   TemporaryFolder folder;
   const auto report = toeplitz(
