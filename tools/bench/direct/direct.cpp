@@ -52,7 +52,7 @@ void run_case(const DirectBenchOptions& o, Runtime& runtime, Report& report, dou
 template <class T>
 void run(DirectBenchOptions o) {
   for (const index_t n : o.n) require(n >= 1, fmt::format("bench {}", o.command()), "--n", n, " is less than 1");
-  cli::parse_tile(o.tile, {});
+  cli::require_tile(o.tile, o.symmetric);
   o.resolve(o.command());
   Runtime runtime(o.runtime());
   Report report(o.command(), o, &runtime);

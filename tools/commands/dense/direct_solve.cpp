@@ -40,7 +40,7 @@ void DirectOptions::add_to(App& app, const char* kinds, const char* otherwise) {
 }
 
 void DirectOptions::resolve(const char* command) {
-  parse_tile(tile, {});
+  require_tile(tile, command != std::string_view("lu"));
   require(by == "tiles" || tile.empty(), command, "--tile", "belongs to --by tiles, not to stages");
   require_holds_numbers(command, common, {{"--out", &out}});
   if (!a.empty()) {

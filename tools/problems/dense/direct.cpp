@@ -62,6 +62,10 @@ void DirectProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles
   matrix.on_host(*runtime, work.data(), {n, n}, tiles);
 }
 
+void require_tile(const std::string& tile, bool symmetric) {
+  if (!tile.empty()) parse_sizes("--tile", tile, symmetric ? "NB or NBxWIDTH" : "NB, columns,", symmetric ? 2 : 1);
+}
+
 template <class T>
 TileShape DirectProblem<T>::tile_shape() const {
   if (kind == DirectKind::cholesky) return parse_tile(tile, cholesky_tile(*runtime, n, !resident, is_complex<T>));

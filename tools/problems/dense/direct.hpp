@@ -43,6 +43,9 @@ struct DirectFactors {
   index_t stop = 0;                ///< the pivot or minor that stopped the factorization, from 1; 0 if none did
 };
 
+/// Throws ArgumentError for a --tile that is not NB or, for a symmetric matrix, NBxWIDTH. An empty text is right.
+void require_tile(const std::string& tile, bool symmetric);
+
 /// Converts LAPACK's exchanges of rows, counted from 1, to a permutation of n rows.
 std::vector<index_t> rows_of(index_t n, const std::vector<int>& swaps);
 

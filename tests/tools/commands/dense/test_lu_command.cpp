@@ -275,6 +275,8 @@ TEST_CASE("lu and cholesky refuse invalid options") {
   lu.refuses({"--n", "5", "--out", folder / "x.mtx"}, "needs --b or --rhs");
   lu.refuses({"--n", "5", "--by", "stages", "--pivot", "tournament"}, "belongs to --by tiles");
   lu.refuses({"--n", "5", "--by", "stages", "--tile", "4"}, "belongs to --by tiles");
+  for (const std::string tile : {"5x9", "32x32", "abc"})
+    lu.refuses({"--n", "50", "--tile", tile}, "--tile: '" + tile + "' is not NB, columns, with positive integers");
   lu.refuses({"--n", "5", "--random", "foo"}, "'foo' is none of");
   lu.refuses({"--n", "5", "--pivot", "partial"}, "partial");
   cholesky.refuses({"--a", folder / "square.mtx"}, "not symmetric: A(2, 1) = 3 and A(1, 2) = 2");
