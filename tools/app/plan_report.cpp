@@ -4,6 +4,7 @@
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/machine/memory.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -37,10 +38,10 @@ void print_stages(const nlohmann::json& plan) {
 }
 
 /// Prints an array of objects with the same keys.
-void print_table(const nlohmann::json& rows) {
+void print_table(const nlohmann::ordered_json& rows) {
   for (const auto& [key, value] : rows.front().items()) fmt::print("{:>16}", key);
   fmt::print("\n");
-  for (const nlohmann::json& row : rows) {
+  for (const nlohmann::ordered_json& row : rows) {
     for (const auto& [key, value] : row.items())
       fmt::print("{:>16}", value.is_string()         ? value.get<std::string>()
                            : value.is_number_float() ? fmt::format("{:.1f}", value.get<double>())
@@ -50,6 +51,12 @@ void print_table(const nlohmann::json& rows) {
 }
 
 }  // namespace
+
+void require_plan_alone(const App& app) {
+  if (app.count("--plan") == 0) return;
+  for (const char* const option : {"--energy", "--trace", "--report"})
+    require(app.count(option) == 0, command_name(app), option, "and --plan contradict each other: a plan runs nothing");
+}
 
 void PlanOptions::add_to(App& app) {
   app.add_flag("--plan", only, "print the memory of every stage and the largest orders, without a run");
@@ -81,7 +88,7 @@ nlohmann::json plan_json(const MemoryPlan& plan, const MemoryRoom& room) {
 }
 
 int finish_plan(const CommonOptions& options, const Runtime& runtime, nlohmann::json problem, const MemoryPlan& plan,
-                const MemoryRoom& room, const nlohmann::json& more) {
+                const MemoryRoom& room, const nlohmann::ordered_json& more) {
   end_progress();
   const std::string why = misfit(plan, room), command = problem["command"];
   problem.erase("command");
@@ -91,8 +98,8 @@ int finish_plan(const CommonOptions& options, const Runtime& runtime, nlohmann::
                            {"machine", machine_json(runtime)},
                            {"plan", plan_json(plan, room)},
                            {"status", why.empty() ? "ok" : "does not fit: " + why}};
-  report["plan"].update(more);
-  if (options.json_path != "-") {
+  report["plan"].update(nlohmann::json(more));
+  if (options.json_path != "-" && !options.quiet) {
     fmt::print("{}:", command);
     for (const auto& [key, value] : problem.items())
       fmt::print(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());

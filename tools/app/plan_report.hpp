@@ -22,10 +22,13 @@ struct PlanOptions {
 /// Returns a plan and the available memory as the JSON's `plan`.
 nlohmann::json plan_json(const MemoryPlan& plan, const MemoryRoom& room);
 
-/// Reports a plan without a run. Returns done, or environment if the problem does not fit. `more` is added to the
-/// JSON's plan.
+/// Throws ArgumentError for an option of a run together with --plan, before an output's folder is made.
+void require_plan_alone(const App& app);
+
+/// Reports a plan without a run. Returns done, or environment if the problem does not fit. `more` has tables, arrays of
+/// objects with the same keys in the order of the columns; they are added to the JSON's plan.
 int finish_plan(const CommonOptions& options, const Runtime& runtime, nlohmann::json problem, const MemoryPlan& plan,
-                const MemoryRoom& room, const nlohmann::json& more);
+                const MemoryRoom& room, const nlohmann::ordered_json& more);
 
 /// Throws EnvironmentError if the plan does not fit.
 void require_fit(const std::string& command, const MemoryPlan& plan, const MemoryRoom& room);

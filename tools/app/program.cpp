@@ -3,6 +3,7 @@
 #include "tools/app/command.hpp"
 #include "tools/app/help.hpp"
 #include "tools/app/outputs.hpp"
+#include "tools/app/plan_report.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/app/standard_streams.hpp"
 #include <tesela/host/vector_target.hpp>
@@ -165,6 +166,7 @@ int run(std::vector<std::string> words) {
     sub->callback([&code, &options, action = std::move(action)] {
       require_inputs(options);
       require_problem(options);
+      require_plan_alone(options);
       require_outputs(options);
       announce_dense_inputs(options);
       if (writes_to_standard_output(options)) redirect_reports_to_stderr();

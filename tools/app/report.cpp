@@ -95,7 +95,7 @@ Report::Report(const std::string& command, const CommonOptions& options)
       verbose_(options.verbose),
       check_(options.check) {
   if (!page_path_.empty()) require_trace_page();
-  if (options.plan) plan_only(command, options.json_path);
+  if (options.plan) plan_only(command, options.json_path, options.quiet);
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
   json_["checks"] = json_["limits"] = nlohmann::json::object();
   if (!options.note.empty()) note(options.note);

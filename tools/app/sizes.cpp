@@ -50,6 +50,7 @@ namespace {
 
 struct PlanOnly {
   std::string command, json_path;
+  bool quiet;
 };
 
 std::optional<PlanOnly>& plan_wanted() {
@@ -63,7 +64,7 @@ constexpr double gib = 1024.0 * 1024.0 * 1024.0;
   end_progress();
   const bool fits = bytes <= memory;
   const std::string status = fits ? "ok" : fmt::format("does not fit: {:.1f} GiB of {:.1f}", bytes / gib, memory / gib);
-  if (plan.json_path != "-")
+  if (plan.json_path != "-" && !plan.quiet)
     fmt::print("{}: {}\nmemory  {:.3g} GiB of {:.1f}\nstatus  {}\n", plan.command, what, bytes / gib, memory / gib,
                status);
   write_json({{"command", plan.command},
@@ -76,7 +77,9 @@ constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 
 }  // namespace
 
-void plan_only(const std::string& command, const std::string& json_path) { plan_wanted() = {command, json_path}; }
+void plan_only(const std::string& command, const std::string& json_path, bool quiet) {
+  plan_wanted() = {command, json_path, quiet};
+}
 
 void require_memory(const std::string& command, const std::string& what, double bytes) {
   const double memory = usable_host_bytes();

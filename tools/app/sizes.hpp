@@ -31,8 +31,8 @@ std::ptrdiff_t values_near_ends(std::span<const double> values, std::pair<double
 /// throws PlanShown.
 void require_memory(const std::string& command, const std::string& what, double bytes);
 
-/// Makes require_memory() end this command with its plan, printed or written as JSON to a path.
-void plan_only(const std::string& command, const std::string& json_path);
+/// Makes require_memory() end this command with its plan, printed unless `quiet`, or written as JSON to a path.
+void plan_only(const std::string& command, const std::string& json_path, bool quiet);
 
 /// Ends a command that only shows its plan.
 struct PlanShown {

@@ -52,6 +52,27 @@ TEST_CASE("eig --plan reports stages, largest orders and Table 1.1 of the Cinves
   CHECK_THAT(run_tesela({"eig", "-n", "100", "--plan"}).out, ContainsSubstring("largest"));
 }
 
+TEST_CASE("--plan with --quiet prints nothing, and its tables have their columns in order") {
+  const TemporaryFolder folder;
+  for (const Words& command : {Words{"eig"}, {"qr"}, {"lu"}, {"svd"}, {"eig", "--batch", "3"}}) {
+    const Outcome run = run_tesela(command + Words{"-n", "9", "--plan", "--quiet", "--json", folder / "plan.json"});
+    CAPTURE(command, run.out, run.err);
+    CHECK(run.code == 0);
+    CHECK(run.out.empty());
+    CHECK(nlohmann::json::parse(std::ifstream(folder / "plan.json"))["status"] == "ok");
+  }
+  const std::string out = run_tesela({"eig", "-n", "100", "--plan"}).out;
+  for (const Words& columns :
+       {Words{"method", "vectors", "single", "double"}, {"n", "float MiB", "double MiB", "3 float MiB"}}) {
+    std::size_t at = out.find('\n' + std::string(16 - columns[0].size(), ' ') + columns[0]);
+    for (const std::string& column : columns) {
+      REQUIRE(at != std::string::npos);
+      at = out.find(std::string(16 - column.size(), ' ') + column, at);
+    }
+    CHECK(at != std::string::npos);
+  }
+}
+
 TEST_CASE("a run that does not fit is refused before any allocation") {
   for (const Words& words :
        {Words{"eig", "-n", "200000", "--vectors", "--memory", "8"}, Words{"eig", "-n", "400000", "--memory", "8"},
@@ -137,8 +158,12 @@ TEST_CASE("--plan is refused where no plan exists") {
   eig.refuses({"--plan", "-n", "9", "--method", "cusolver"}, "--plan");
   eig.refuses({"--memory", "0"}, "--memory");
   eig.refuses({"--memory", "1", "--random-b", "uniform"}, "--memory");
-  eig.refuses({"--plan", "--energy"}, "--energy");
-  qr.refuses({"--plan", "--energy"}, "--energy");
+  const TemporaryFolder folder;
+  for (const Words& command : {Words{"eig"}, {"qr"}, {"lu"}, {"svd"}, {"toeplitz", "eig"}, {"gemm"}})
+    for (const Words& option :
+         {Words{"--energy"}, Words{"--trace", folder / "trace"}, Words{"--report", folder / "page.html"}})
+      Command{command}.refuses(Words{"-n", "9", "--plan"} + option, option.front() + ": and --plan contradict");
+  CHECK(folder.files() == 0);
   qr.refuses({"--plan", "-n", "9", "--method", "lapack"}, "--plan");
 }
 

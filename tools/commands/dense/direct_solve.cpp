@@ -91,7 +91,7 @@ int run_plan(const DirectOptions& o, DirectKind kind, const char* command) {
                       {"precision", o.common.precision},
                       {"mb", tile.mb},
                       {"nb", tile.nb}},
-                     plan, PlanOptions{}.room(runtime), nlohmann::json::object());
+                     plan, PlanOptions{}.room(runtime), nlohmann::ordered_json::object());
 }
 
 template <class T>

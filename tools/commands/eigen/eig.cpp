@@ -190,7 +190,7 @@ int run_eig(EigOptions o) {
   const bool dense = !o.input.tridiagonal() || o.method == "cusolver" || o.method == "lapack";
   if (dense && !o.input.a.empty() && !o.common.quiet) announce_dense_input(o.input.a);
   if (o.plan.only && planned(o)) return run_eig_plan(o, problem.options);
-  if (o.plan.only) plan_only("eig", o.common.json_path);
+  if (o.plan.only) plan_only("eig", o.common.json_path, o.common.quiet);
   if (!planned(o)) require_memory_of<T>(o, dense, problem);
   report.problem() = o.input.describe(o.common.seed);
   report.problem().update({{"vectors", o.vectors}, {"precision", o.common.precision}});
@@ -251,7 +251,6 @@ void exclude(App& app) {
   };
   each({"--memory"}, {"--diagonal", "--b", "--random-b"});
   each({"--diagonal"}, {"--band", "--block"});
-  each({"--plan"}, {"--energy"});  // nothing runs
   each({"--batch"},
        {"--jobs",  "--memory",         "--method",  "--factor",   "--stop",    "--shift",   "--deflate",
         "--tol",   "--max-iterations", "--band",    "--block",    "--certify", "--range",   "--positive-diagonal",

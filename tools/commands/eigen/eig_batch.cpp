@@ -40,7 +40,7 @@ int run(EigOptions o) {
   require_holds_numbers("eig", o.common, {{"--out-vectors", &o.vectors_out}});
   const index_t n = o.input.n;
   const auto order = static_cast<double>(n);
-  if (o.plan.only) plan_only("eig", o.common.json_path);
+  if (o.plan.only) plan_only("eig", o.common.json_path, o.common.quiet);
   require_memory("eig", "A, its copy and the eigenvalues",
                  static_cast<double>(o.batch) * (2 * order + 1) * order * sizeof(T));
   report.problem() = o.input.describe(o.common.seed);

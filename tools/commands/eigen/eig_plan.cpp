@@ -6,8 +6,9 @@ namespace {
 constexpr double mebibyte = 1024.0 * 1024.0;
 
 /// The largest orders by method, for the same workers.
-nlohmann::json largest_orders(const WorkerCounts& workers, const MemoryRoom& room, SymmetricEigOptions options) {
-  nlohmann::json rows = nlohmann::json::array();
+nlohmann::ordered_json largest_orders(const WorkerCounts& workers, const MemoryRoom& room,
+                                      SymmetricEigOptions options) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   options.positions.reset();
   for (const EigMethod method : {EigMethod::two_stage, EigMethod::lapack})
     for (const bool vectors : {false, true}) {
@@ -26,8 +27,8 @@ nlohmann::json largest_orders(const WorkerCounts& workers, const MemoryRoom& roo
 
 /// Returns MiB of one matrix, and of the three matrices of a QR iteration, for the orders of Table 1.1 of the Cinvestav
 /// thesis (docs/sources.md).
-nlohmann::json published_sizes() {
-  nlohmann::json rows = nlohmann::json::array();
+nlohmann::ordered_json published_sizes() {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const int n : {5000, 6000, 7000, 8000, 9000, 10000, 20000, 30000, 40000, 50000, 100000}) {
     const double square = static_cast<double>(n) * n / mebibyte;
     rows.push_back({{"n", n},

@@ -74,7 +74,7 @@ int run_plan(const Options& o) {
   const Runtime runtime(o.common.runtime());
   const MemoryRoom room = o.plan.room(runtime);
   const MemoryPlan plan = plan_of<T>(o, runtime, {o.m, o.n});
-  nlohmann::json largest = nlohmann::json::array();
+  nlohmann::ordered_json largest = nlohmann::ordered_json::array();
   for (const auto& name : {"tiles", "givens-stages", "givens-chain"}) {
     Options other = o;
     other.method.name = name;
@@ -230,8 +230,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x min(m, n), to FILE");
   app.add_flag("--full-q", o->full_q, "Q is m x m and R m x n");
   app.add_flag("--positive-diagonal", o->positive, "R's diagonal is positive: the factors of two methods compare");
-  o->common.add_to(app, {.complex = true, .streams = 2});          // panels beside updates
-  app.get_option("--plan")->excludes(app.get_option("--energy"));  // nothing runs
+  o->common.add_to(app, {.complex = true, .streams = 2});  // panels beside updates
   app.footer(
       "Examples:\n"
       "  tesela qr --m 1000 --n 517 --tile 96x64 --tree greedy --json -\n"
