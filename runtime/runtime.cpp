@@ -77,14 +77,6 @@ void require_no_unconverted_trace(const std::string& folder) {
                            "(convert_trace), or choose another directory");
 }
 
-/// Workers poll for work. Many of them on one core make no progress; even StarPU's start takes minutes.
-void require_cores_for(int workers) {
-  constexpr int anywhere = 8, on_each = 4;
-  const int cores = workers > anywhere ? detail::usable_cores() : 0;
-  require(cores <= 0 || workers <= std::max(anywhere, on_each * cores), "Runtime", "cpus", workers, " workers on ",
-          cores, " cores are too many; at most ", std::max(anywhere, on_each * cores));
-}
-
 void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool several) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   detail::check_limits(std::clamp(options.cpus.value_or(cores), 1, std::max(cores, 1)) + 1, !options.trace_dir.empty());
@@ -106,7 +98,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
       require(*value >= 0, "Runtime", argument, *value, " is negative");
       env.set(variable, std::to_string(*value));
     }
-  require_cores_for(options.cpus.value_or(0));
+  detail::require_cores_for(options.cpus);
   if (const int there = config::have_cuda ? count_cuda_devices() : 0; options.gpus.value_or(0) > there)
     throw EnvironmentError("Runtime: " + std::to_string(*options.gpus) + " GPUs wanted, and " +
                            (!config::have_cuda ? "this build has no CUDA variants"

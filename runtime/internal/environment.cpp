@@ -2,6 +2,7 @@
 #include <tesela/runtime/internal/environment.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/machine/topology.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/runtime/variable.hpp>
 
 #include <climits>
@@ -316,6 +317,18 @@ const char* host_memory_limit() {
   for (const char* name : {"STARPU_LIMIT_CPU_NUMA_MEM", "STARPU_LIMIT_CPU_MEM"})
     if (std::getenv(name) != nullptr) return name;
   return nullptr;
+}
+
+void require_cores_for(std::optional<int> workers) {
+  constexpr int anywhere = 8, on_each = 4;
+  const char* const variable = workers || is_simulated() ? nullptr : std::getenv("STARPU_NCPU");
+  const int wanted = workers.value_or(variable != nullptr ? std::atoi(variable) : 0),
+            cores = wanted > anywhere ? usable_cores() : 0, most = std::max(anywhere, on_each * cores);
+  if (cores <= 0 || wanted <= most) return;
+  const std::string why = std::to_string(wanted) + " workers on " + std::to_string(cores) +
+                          " cores are too many; at most " + std::to_string(most);
+  if (variable != nullptr) throw EnvironmentError("STARPU_NCPU: " + why);
+  throw ArgumentError("Runtime", "cpus", why);
 }
 
 void reserve_inserting_core(ScopedEnvironment& env, bool several) {

@@ -40,6 +40,10 @@ void check_limits(int threads, bool traced);
 /// temporary directory and prints a warning on standard error.
 void provide_home(ScopedEnvironment&);
 
+/// Throws ArgumentError for too many workers, or EnvironmentError if STARPU_NCPU decides and has too many. Workers poll
+/// for work. Many of them on one core make no progress; even StarPU's start takes minutes.
+void require_cores_for(std::optional<int> workers);
+
 /// Reserves a core for the thread that inserts tasks. On GPU machines it would otherwise share a core with a GPU's
 /// driver thread, which never sleeps, and each would wait for the other's time slice (4 ms): a loop that reads results
 /// took up to four times as long on 16 cores. Reserves one more for StarPU-MPI's polling thread. Call it after the

@@ -90,6 +90,16 @@ TEST_CASE("the number of workers comes from the option, then STARPU_NCPU") {
   CHECK(std::string(std::getenv("STARPU_NCPU")) == "1");
 }
 
+TEST_CASE("the option and STARPU_NCPU refuse too many workers") {
+  CHECK_THROWS_MATCHES(Runtime({.cpus = 100000, .gpus = 0}), Error,
+                       MessageMatches(ContainsSubstring("100000 workers on") && ContainsSubstring("too many")));
+  const Variable ncpu("STARPU_NCPU", "100000");
+  CHECK_THROWS_MATCHES(
+      Runtime({.gpus = 0}), EnvironmentError,
+      MessageMatches(ContainsSubstring("STARPU_NCPU: 100000 workers on") && ContainsSubstring("too many")));
+  CHECK(Runtime({.cpus = 1, .gpus = 0}).cpus() == 1);
+}
+
 TEST_CASE("cores are counted like in StarPU, within the thread's binding") {
   if (std::getenv("STARPU_NCPU") != nullptr) SKIP("STARPU_NCPU decides here");
   CHECK(detail::usable_cores() == Runtime({.gpus = 0}).cpus());
