@@ -132,7 +132,11 @@ SymmetricMatrix generated(const char* command, const std::string& option, const 
                           std::uint64_t seed) {
   const SymmetricChoice kind = parse_symmetric_kind(text);
   std::vector<double> given;
-  if (!kind.file.empty()) given = read_vector<double>(command, option, kind.file);
+  if (!kind.file.empty()) {
+    given = read_vector<double>(command, option, kind.file);
+    require(std::ssize(given) == n, command, option, kind.file, " holds ", std::ssize(given),
+            " values, and the order is ", n);
+  }
   return {kind.kind, n, kind.parameter, seed, std::move(given)};
 }
 

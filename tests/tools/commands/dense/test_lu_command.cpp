@@ -276,6 +276,12 @@ TEST_CASE("lu and cholesky refuse invalid options") {
   lu.refuses({"--n", "5", "--by", "stages", "--pivot", "tournament"}, "belongs to --by tiles");
   lu.refuses({"--n", "5", "--by", "stages", "--tile", "4"}, "belongs to --by tiles");
   lu.refuses({"--n", "100", "--random", "rank:200"}, "rank:200: a matrix of 100 x 100 has at most rank 100");
+  {
+    const TemporaryFolder values;
+    write_matrix(values / "three.npy", HostMatrix<double>::zeros(3, 1));
+    const std::string spectrum = "spectrum:" + (values / "three.npy");
+    cholesky.refuses({"--n", "5", "--random", spectrum}, "three.npy holds 3 values, and the order is 5");
+  }
   for (const std::string tile : {"5x9", "32x32", "abc"})
     lu.refuses({"--n", "50", "--tile", tile}, "--tile: '" + tile + "' is not NB, columns, with positive integers");
   lu.refuses({"--n", "5", "--random", "foo"}, "'foo' is none of");
