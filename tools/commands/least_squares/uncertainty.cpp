@@ -93,6 +93,7 @@ void UncertaintyOptions::require_valid(const char* command, const QrMethod& meth
           "needs a triangle, which --method ", method.name, " does not leave");
   require(!regression.known_variances || wanted(), command, "--known-variances",
           "belongs to --std-errors or --out-covariance");
+  require(regression.level == RegressionOptions{}.level || errors, command, "--level", "belongs to --std-errors");
 }
 
 template <class T>

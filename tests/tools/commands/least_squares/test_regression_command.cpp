@@ -259,6 +259,7 @@ TEST_CASE("standard errors are correct for a singular covariance of the errors")
 TEST_CASE("wrong use of --std-errors and related options is refused") {
   for (const Command& command : {ols_command, wls_command, glm_command}) {
     command.refuses({"--known-variances"}, "--known-variances: belongs to --std-errors or --out-covariance");
+    command.refuses({"--level", "0.9"}, "--level: belongs to --std-errors");
     command.refuses({"--std-errors", "--level", "1"}, "--level");
     command.refuses({"--std-errors", "--method", "lapack"}, "--std-errors");
   }
