@@ -43,7 +43,7 @@ void mimo::check_search(const MimoShape& shape, const HostMatrix<std::complex<T>
   if (!row.can.sphere && options.method != MimoMethod::brute)
     require_fixed_order(options.order, "other methods accept");
   if (options.method == MimoMethod::brute && candidates(alphabets) > most_brute_candidates)
-    refuse("method", "brute force over " + std::to_string(candidates(alphabets)) + " candidates; at most 2^26");
+    refuse("method", "brute force over " + shortest(candidates(alphabets)) + " candidates; at most 2^26");
 }
 
 template void mimo::check_search(const MimoShape&, const HostMatrix<std::complex<float>>&,
@@ -75,13 +75,14 @@ index_t Detection::failed() const {
                        [](const SearchReport& r) { return (r.flags & SearchReport::failed) != 0; });
 }
 
-void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options) {
+void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options,
+                       const std::string& option) {
   const NumberedName one = split_number(text);
   const auto method = find_named(mimo_methods(), one.name);
   const bool numbered = method && row_of(*method).keep != nullptr;
   if (!method || (one.colon && !(numbered && one.number)))
-    throw ArgumentError(routine, "--method", "'" + text + "' is none of " + list_names(methods));
-  if (one.number == 0) throw ArgumentError(routine, "--method", "'" + text + "' keeps nothing; 1 or more");
+    throw ArgumentError(routine, option, "'" + text + "' is none of " + list_names(methods));
+  if (one.number == 0) throw ArgumentError(routine, option, "'" + text + "' keeps nothing; 1 or more");
   options.method = *method;
   options.keep = one.number.value_or(row_of(*method).usual_keep);
 }

@@ -80,7 +80,8 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
                  const MimoOptions& options, Detection& found);
 
 /// Parses "sd", "kbest:16", "nway:2" and similar into options. Throws ArgumentError of `routine`.
-void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options);
+void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options,
+                       const std::string& option = "--method");
 
 /// Returns whether the method needs the variance of the noise, n0.
 constexpr bool weighs_noise(MimoMethod method) {

@@ -46,10 +46,11 @@ void parse_soft_kind(const std::string& routine, const std::string& text, SoftOp
 void check_soft_options(const std::vector<Constellation>& alphabets, const SoftOptions& options) {
   if (!(options.n0 > 0) || !std::isfinite(options.n0))
     refuse("n0", shortest(options.n0) + "; bits' likelihoods need a variance above 0");
-  if (!(options.clip >= 0)) refuse("clip", shortest(options.clip) + " is negative");
+  if (!(options.clip >= 0)) refuse("clip", shortest(options.clip) + " (--llr-clip) is negative");
   const auto& row = row_of(options.kind);
   if (row.can.brute && candidates(alphabets) > most_looks)
-    refuse("kind", std::to_string(candidates(alphabets)) + " candidates; at most 2^20");
+    refuse("kind",
+           std::string(row.name) + " (--soft) over " + shortest(candidates(alphabets)) + " candidates; at most 2^20");
   require_fixed_order(options.order, "likelihoods (--soft) accept");
   if (row.keep == nullptr) return;
   if (options.keep < 1) refuse("keep", std::to_string(options.keep) + "; 1 or more");

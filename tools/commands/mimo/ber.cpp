@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -126,12 +127,14 @@ Contestants contestants(const Options& o) {
   for (const std::string& name : all.names) {
     MimoOptions options;
     take_order(o.order, "up", options);
-    parse_mimo_method("mimo ber", name, options);
+    parse_mimo_method("mimo ber", name, options, "--detectors");
+    require(std::ranges::count(all.names, name) == 1, "mimo ber", "--detectors", "names ", name, " twice");
     all.detectors.push_back(options);
   }
   for (const std::string& name : all.soft) {
     all.kinds.push_back({.clip = o.llr_clip});
     parse_soft_kind("mimo ber", name, all.kinds.back());
+    require(std::ranges::count(all.soft, name) == 1, "mimo ber", "--soft", "names ", name, " twice");
   }
   require(!all.names.empty(), "mimo ber", "--detectors", "names none");
   return all;

@@ -43,7 +43,13 @@ TEST_CASE("mimo ber stops each point at its limit and refuses invalid options") 
   ber.refuses({"--ebn0", "0:0:5"}, "--ebn0");
   ber.refuses({"--ebn0", "x"}, "--ebn0");
   ber.refuses({"--ebn0", "0:1"}, "--ebn0");
-  ber.refuses({"--detectors", "zf,none"}, "--method");
+  ber.refuses({"--detectors", "zf,none"}, "--detectors: 'none'");
+  ber.refuses({"--detectors", "sd,zf,sd"}, "--detectors: names sd twice");
+  ber.refuses({"--soft", "sts,sts"}, "--soft: names sts twice");
+  ber.refuses({"--nt", "10", "--nr", "10", "--constellation", "16qam", "--detectors", "brute"},
+              "brute force over 1099511627776 candidates");
+  ber.refuses({"--nt", "6", "--nr", "6", "--constellation", "16qam", "--detectors", "zf", "--soft", "max-log"},
+              "max-log (--soft) over 16777216 candidates; at most 2^20");
   ber.refuses({"--nt", "3", "--nr", "2", "--detectors", "zf"}, "needs as many antennas");
 }
 
