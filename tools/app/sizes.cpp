@@ -101,6 +101,8 @@ std::pair<double, double> parse_range(const std::string& command, const std::str
   const auto number = [&](std::size_t from, std::size_t to) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data() + from, text.data() + to, value);
+    if (error == std::errc::result_out_of_range)
+      throw ArgumentError(command, "--range", "'" + text + "' has a number beyond double precision; inf is a number");
     if (error != std::errc() || end != text.data() + to || std::isnan(value)) refuse();
     return value;
   };

@@ -210,6 +210,7 @@ TEST_CASE("eig refuses invalid options, and works with all schedulers") {
   CHECK(device.code == 3);
   CHECK_THAT(device.err, ContainsSubstring("CUDA"));
   refused({"-n", "10", "--random", "spectrum:none.npy"}, "none.npy");
+  refused({"-n", "10", "--range=-1e400,1e400"}, "--range: '-1e400,1e400' has a number beyond double precision");
   for (const char* const scheduler : {"eager", "lws", "dmdas", "random"})
     CHECK(eig({"-n", "90", "--vectors", "--method", "two-stage", "--sched", scheduler})["status"] == "ok");
   CHECK(eig({"-n", "90", "--vectors", "--method", "two-stage", "--ncpu", "1"})["status"] == "ok");
