@@ -14,8 +14,10 @@
 #include <tesela/tiles/io/streams.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -237,6 +239,12 @@ std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
+    std::erase(words, "help");
+    const bool of_two = !words.empty() && std::ranges::count(std::array{"bench", "toeplitz", "mimo", "predict"},
+                                                             std::string_view(words.front())) > 0;
+    if (const auto names = std::ranges::count_if(words, [](const auto& word) { return !word.starts_with('-'); });
+        names > (of_two ? 2 : 1))
+      return {fmt::format("{}", fmt::join(words, " "))};  // no command has this name
     words.emplace_back(std::erase(words, "--all") > 0 ? "--help-all" : "--help");
   }
   // CLI11 ends a command at -- if no argument is missing, so `predict record OPTIONS -- COMMAND` needs record behind

@@ -33,7 +33,8 @@ const Command generate_command(Command::Group::top, "generate", "write a generat
   add_deprecated_alias(app, "--pattern", o->pattern, random)->check(one_of({"random", "index"}));
   app.add_option("-s,--seed", o->seed, "of the random numbers")->non_negative()->show_default();
   app.add_option("-p,--precision", o->precision, "s (single) or d (double)")->check(one_of({"s", "d"}))->show_default();
-  add_output(app, Output::matrix, "-o,--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
+  add_output(app, Output::matrix, "-o,--out", o->out, "FILE.mtx (Matrix Market), .npy (NumPy), .csv or .txt")
+      ->required();
   add_quiet(app, o->quiet);
   app.footer(
       "Examples:\n"

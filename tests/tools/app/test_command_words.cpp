@@ -37,6 +37,7 @@ TEST_CASE("invalid words are refused in one short line") {
        "tesela: bench gemm: --repeat: 'x' is not a positive number; see tesela bench"},
       {{}, 2, "tesela: a command is missing; see tesela --help"},
       {{""}, 2, "'' is not a command; see tesela --help"},
+      {{"help", "lu", "foo"}, 2, "'lu foo' is not a command"},
       {{"help", "gem"}, 2, "'gem' is not a command, did you mean 'gemm'?"},
       {{"help", "toeplitz", "egi"}, 2, "did you mean 'eig'?"},
       {{"gemm", "--n", "-5"}, 2, "--n: '-5' is not a number of 0 or more"},
@@ -144,6 +145,8 @@ TEST_CASE("help shows the common options on a screen, and all options with --all
     CHECK_THAT(common, ContainsSubstring("--json FILE") && ContainsSubstring("tesela " + std::string(command)));
   }
   CHECK_THAT(run_tesela({"help", "eig"}).out, !ContainsSubstring("--factor"));
+  CHECK(run_tesela({"help", "help"}).out == run_tesela({"help"}).out);
+  CHECK_THAT(run_tesela({"help", "generate"}).out, ContainsSubstring("FILE.mtx, .npy, .csv or .txt"));
   CHECK_THAT(run_tesela({"help", "gqr"}).out, ContainsSubstring("--factor FILE"));
   CHECK_THAT(run_tesela({"help", "qr"}).out,
              ContainsSubstring("uniform, normal, index") && ContainsSubstring("min(m, n) x n"));

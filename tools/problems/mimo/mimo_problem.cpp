@@ -54,7 +54,7 @@ void MimoInput::add_to(App& app) {
   app.add_option("--constellation", constellation,
                  "bpsk, pi/2-bpsk, qpsk, 8psk, 16qam, 64qam, 256qam, 1024qam, or FILE of lines 're im label'; or a "
                  "list by commas; "
-                 "integers: any Gaussian ones")
+                 "integers (Gaussian); required with --h")
       ->transform(dash_is("/dev/stdin"))
       ->show_default()
       ->generates();
