@@ -228,3 +228,20 @@ CORES_TEST_CASE("a wrong count by Levinson's recursion certifies no eigenvalue")
   REQUIRE(s.values.size() == all.size());
   for (std::size_t i = 0; i < all.size(); ++i) CHECK(std::abs(s.values[i] - all[i]) <= 1e-13 * all.back());
 }
+
+CORES_TEST_CASE("eigenvalues within rounding of an end of a range are doubtful") {
+  const auto doubtful = [&](const std::vector<double>& t, double low, double high) {
+    return toeplitz_spectrum<double>(runtime, t, {.low = low, .high = high}).doubtful;
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> ones(40, 1.0), zeros(40, 0.0);
+  std::vector<double> second_difference(101, 0.0);  // 2 is the middle eigenvalue
+  second_difference[0] = 2, second_difference[1] = -1;
+  CHECK(doubtful(ones, 0, 40) == 40);
+  CHECK(doubtful(ones, -1, 30) == 0);
+  CHECK(doubtful(ones, 0, infinity) == 39);
+  CHECK(doubtful(ones, 1e-13, infinity) == 39);
+  CHECK(doubtful(second_difference, 2, 4) == 1);
+  CHECK(doubtful(second_difference, -infinity, infinity) == 0);
+  CHECK(doubtful(zeros, 0, 1) == 0);
+}

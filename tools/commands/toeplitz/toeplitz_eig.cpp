@@ -47,7 +47,11 @@ void report_errors(const Options& o, const SpectrumOptions& asked, const Spectru
   report.check("max_ritz_residual", s.residual);
   report.check("error_bound", s.error);
   report.check_count("uncertain", static_cast<double>(s.uncertain), 0);
-  if (s.doubtful > 0) report.check("doubtful", static_cast<double>(s.doubtful));
+  if (s.doubtful > 0) {
+    report.check("doubtful", static_cast<double>(s.doubtful));
+    report.note(fmt::format("{} eigenvalues are within rounding of an end of the range, and may be on either side",
+                            s.doubtful));
+  }
   if (std::isfinite(asked.low) || std::isfinite(asked.high)) report.check("range_moved", s.moved);
   if (o.check && n <= largest_dense) {
     const bool missing = static_cast<index_t>(s.values.size()) != s.expected;
