@@ -91,6 +91,10 @@ TEST_CASE("toeplitz eig: eigenvalues within rounding of an end of a range are do
   part(ones, "0.5,0.9999999999", 0, 0);
   part({"--t", folder / "random.npy"}, fmt::format("{},{}", right[10] - 1e-13, right[30] + 1e-13), 21, 2);
   part({"--t", folder / "random.npy"}, fmt::format("{},{}", right[10] - 1e-9, right[30] + 1e-9), 21, 0);
+  for (const Words& check : {Words{}, Words{"--no-check"}}) {
+    const Words range = ones + Words{"-p", "z", "--range=0.5,1.0000000000000002"} + check;
+    CHECK(toeplitz("eig", range)["checks"].value("doubtful", 0.0) == 40);
+  }
   const auto small = toeplitz("eig", {"--random", "prolate:0.3", "--n", "40", "--range=1e-14,2"});
   CAPTURE(small.dump());
   CHECK(check(small, "doubtful") >= check(small, "found") - 36);  // 4 are below the range
