@@ -45,6 +45,15 @@ __global__ void __launch_bounds__(edge_of<T>) invert_kernel(index_t n, const T* 
     if (i < w) v[i] = x[i];
 }
 
+constexpr int clear_rows = 128;
+
+/// Sets matrices, `next` elements apart, to zero: one thread per row, one column and matrix per block.
+template <class T>
+__global__ void clear_kernel(index_t rows, T* a, index_t lda, index_t next) {
+  const index_t i = blockIdx.x * index_t{clear_rows} + threadIdx.x;
+  if (i < rows) a[i + blockIdx.y * lda + blockIdx.z * next] = T(0);
+}
+
 /// Calls cuBLAS and reports failures.
 template <class T>
 struct Blas {
@@ -56,24 +65,33 @@ struct Blas {
                   "cublas gemm");
   }
 
-  /// Computes V = R^-1 (n x n) by halves, R = (A B; 0 C), from the inverses of its small diagonal blocks. (B C^-1)^H is
-  /// kept below V's diagonal for a while.
+  /// Computes V = R^-1 (n x n) from the inverses of its small diagonal blocks, R = (A B; 0 C) for pairs of blocks, then
+  /// for pairs of pairs and so on. (B C^-1)^H is kept below V's diagonal for a while.
   void invert(index_t n, const T* r, index_t ldr, T* v, index_t ldv) const {
-    constexpr index_t edge = edge_of<T>;
-    if (n <= edge) return;
-    const index_t h = ceil_div(n, edge) / 2 * edge, rest = n - h;
+    for (index_t h = edge_of<T>; h < n; h *= 2) {
+      const index_t pairs = n / (2 * h), done = 2 * h * pairs;
+      join(h, h, pairs, r, ldr, v, ldv);
+      if (n - done > h) join(h, n - done - h, 1, r + done * (ldr + 1), ldr, v + done * (ldv + 1), ldv);
+    }
+  }
+  /// Joins the inverses of A (h x h) and C (`rest` x `rest`) for `pairs` pairs on the diagonal.
+  void join(index_t h, index_t rest, index_t pairs, const T* r, index_t ldr, T* v, index_t ldv) const {
+    if (pairs == 0) return;
+    const index_t next_r = 2 * h * (ldr + 1), next_v = 2 * h * (ldv + 1);
     T *const corner = v + h * (ldv + 1), *const below = v + h, *const right = v + h * ldv;
-    invert(h, r, ldr, v, ldv);
-    invert(rest, r + h * (ldr + 1), ldr, corner, ldv);
-    if (lower)
-      gemm(adjoint<T>, Op::none, rest, h, rest, 1, corner, ldv, r + h, ldr, 0, below, ldv);
-    else
-      gemm(adjoint<T>, adjoint<T>, rest, h, rest, 1, corner, ldv, r + h * ldr, ldr, 0, below, ldv);
-    gemm(Op::none, adjoint<T>, h, rest, h, -1, v, ldv, below, ldv, 0, right, ldv);
-    context.check(
-        cudaMemset2DAsync(below, static_cast<std::size_t>(ldv) * sizeof(T), 0,
-                          static_cast<std::size_t>(rest) * sizeof(T), static_cast<std::size_t>(h), context.stream()),
-        "cudaMemset2D");
+    const auto product = [&](Op op_a, Op op_b, index_t rows, index_t cols, index_t k, T alpha, const T* a, const T* b,
+                             index_t ldb, index_t next_b, T* c) {
+      context.check(cublas::gemm_batch<T>(context.cublas(), op_a, op_b, rows, cols, k, alpha, a, ldv, next_v, b, ldb,
+                                          next_b, 0, c, ldv, next_v, pairs),
+                    "cublas gemm of several matrices");
+    };
+    product(adjoint<T>, lower ? Op::none : adjoint<T>, rest, h, rest, 1, corner, lower ? r + h : r + h * ldr, ldr,
+            next_r, below);
+    product(Op::none, adjoint<T>, h, rest, h, -1, v, below, ldv, next_v, right);
+    clear_kernel<<<dim3(static_cast<unsigned>(ceil_div(rest, clear_rows)), static_cast<unsigned>(h),
+                        static_cast<unsigned>(pairs)),
+                   clear_rows, 0, context.stream()>>>(rest, device_pointer(below), ldv, next_v);
+    context.check(cudaGetLastError(), "invert_blocks");
   }
 
   /// Solves X = op(R)^-1 X by halves.

@@ -184,15 +184,13 @@ template <class T>
 void Getrf<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> v, Out<int> swaps, InOut<double> zero,
                     Scratch<int> work) {
   if (a.cols == 0) return;
-  {
-    const HighPriorityStream urgently(context);
-    if (args.pivoting == Pivoting::none)
-      no_swaps_kernel<<<static_cast<unsigned>(ceil_div(a.cols, 256)), 256, 0, context.stream()>>>(
-          static_cast<int>(a.cols), static_cast<int>(args.row), swaps.data);
-    context.check(cudaGetLastError(), "no_swaps");
-    Panel<T> panel{context, a, args.row, args.pivoting, swaps.data, zero.data, work.data};
-    factor_by_halves(panel, 0, a.cols);
-  }
+  const HighPriorityStream urgently(context);
+  if (args.pivoting == Pivoting::none)
+    no_swaps_kernel<<<static_cast<unsigned>(ceil_div(a.cols, 256)), 256, 0, context.stream()>>>(
+        static_cast<int>(a.cols), static_cast<int>(args.row), swaps.data);
+  context.check(cudaGetLastError(), "no_swaps");
+  Panel<T> panel{context, a, args.row, args.pivoting, swaps.data, zero.data, work.data};
+  factor_by_halves(panel, 0, a.cols);
   if (v.rows >= a.cols && v.cols == a.cols)
     InvertBlocks<T>::cuda(context, {blas::Triangle::unit_lower}, {{&a(args.row, 0), a.cols, a.cols, a.ld}}, v);
 }

@@ -46,8 +46,9 @@ int gemm_batch(cublasContext* handle, Op op_a, Op op_b, index_t m, index_t n, in
                index_t lda, index_t next_a, const T* b, index_t ldb, index_t next_b, T beta, T* c, index_t ldc,
                index_t next_c, index_t count) {
   const cublasOperation_t a_op = to_cublas(op_a), b_op = to_cublas(op_b);
-  return by_type<T, cublasSgemmStridedBatched_64, cublasDgemmStridedBatched_64>(
-      handle, a_op, b_op, m, n, k, &alpha, a, lda, next_a, b, ldb, next_b, &beta, c, ldc, next_c, count);
+  return by_type<T, cublasSgemmStridedBatched_64, cublasDgemmStridedBatched_64, cublasCgemmStridedBatched_64,
+                 cublasZgemmStridedBatched_64>(handle, a_op, b_op, m, n, k, numbers(&alpha), numbers(a), lda, next_a,
+                                               numbers(b), ldb, next_b, numbers(&beta), numbers(c), ldc, next_c, count);
 }
 
 /// Solves with a triangular factor A of order m (left) or n (right): X = op(A)^-1 X or X = X op(A)^-1, X m x n. Returns

@@ -18,7 +18,8 @@ struct HighPriorityStream::Lane {
   cudaEvent_t before = nullptr, after = nullptr;
 };
 
-/// Returns the high-priority lane of a worker's stream, created at its first use and kept until the process ends.
+/// Returns the high-priority lane of a worker's stream, created at its first use and kept until the process ends. Null
+/// if the stream is a lane itself.
 HighPriorityStream::Lane* HighPriorityStream::lane(CudaContext& context, CUstream_st* stream) noexcept {
   static auto& mutex = *new std::mutex;  // never destroyed: tasks may run until the last exit handler
   static auto& lanes = *new std::map<std::pair<int, CUstream_st*>, std::unique_ptr<Lane>>;
@@ -26,6 +27,8 @@ HighPriorityStream::Lane* HighPriorityStream::lane(CudaContext& context, CUstrea
     int device = 0, least = 0, greatest = 0;
     if (!context.check(cudaGetDevice(&device), "cudaGetDevice")) return nullptr;
     const std::scoped_lock lock(mutex);
+    for (const auto& [of, known] : lanes)
+      if (known && known->stream == stream) return nullptr;
     std::unique_ptr<Lane>& lane = lanes[{device, stream}];
     if (lane) return lane.get();
     auto made = std::make_unique<Lane>();

@@ -8,7 +8,8 @@ namespace tesela::kernels {
 
 /// During its lifetime, everything that a CUDA variant enqueues (also cuBLAS calls) runs on a stream of highest
 /// priority, in order with the earlier and later work on the worker's stream. A GPU with waiting work of other streams
-/// serves this stream first. For tasks on the critical path that consist of many small kernels.
+/// serves this stream first. For tasks on the critical path that consist of many small kernels. An object within the
+/// lifetime of another one changes nothing.
 class HighPriorityStream {
  public:
   explicit HighPriorityStream(CudaContext& context) noexcept;
@@ -21,7 +22,7 @@ class HighPriorityStream {
   static Lane* lane(CudaContext& context, CUstream_st* stream) noexcept;
   CudaContext& context_;
   CUstream_st* own_;  // the worker's stream
-  Lane* lane_;        // null if none could be created: the worker's stream is used
+  Lane* lane_;        // null if the stream stays
 };
 
 }  // namespace tesela::kernels
