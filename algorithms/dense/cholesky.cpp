@@ -57,12 +57,14 @@ Priority place_of(int gpus, bool square, index_t i, index_t j, int value = 0) {
 TileShape tile_for(const GpuRoom& room, index_t n, bool from_host, bool complex) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   if (room.gpus > 0) {
-    constexpr index_t small = 2048, for_several_gpus = 32768, least = 32;
+    constexpr index_t for_several_gpus = 32768, least = 32;
     constexpr double tiles = 24;                                             // on a GPU
     const bool fits = 2 * whole_bytes<double>(n) <= room.gpus * room.bytes;  // with residues, or of complex elements
-    const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
-    // Wide tiles are better for groups of steps on one GPU. From and to the host their short columns travel slowly.
-    const bool squares = n >= small && (from_host || n < for_groups || (room.gpus > 1 && n >= for_several_gpus));
+    const bool one = room.gpus == 1;
+    const index_t nb = one ? 512 : std::clamp<index_t>(rounded(n / 24), 128, 512);
+    // Wide tiles are better on one GPU, but from and to the host their short columns travel slowly.
+    const bool squares =
+        one ? from_host && n >= 4096 : n >= 2048 && (from_host || n < for_groups || n >= for_several_gpus);
     if (fits && !squares) return {nb, std::max(n, nb)};
     const index_t suitable = std::clamp<index_t>(rounded(n / 8), 128, std::clamp<index_t>(rounded(n / 16), 1024, 2048));
     const double most = std::sqrt(room.bytes / (tiles * (complex ? sizeof(std::complex<double>) : sizeof(double))));
@@ -96,7 +98,7 @@ MemoryPlan plan_cholesky(const WorkerCounts& workers, index_t n, std::size_t ele
   const auto down = static_cast<double>(ceil_div(n, mb)), across = static_cast<double>(ceil_div(n, nb));
   const bool square = mb == nb;
   plan.hold_on_each({.shape = {mb, nb}, .at_once = down * (square ? (across + 1) / 2 : across) / workers.gpus});
-  plan.hold_on_each({.shape = {mb, n}, .at_once = square ? 1.0 : 2.0});  // inverses, and diagonal blocks
+  plan.hold_on_each({.shape = {mb, n}, .at_once = square ? 1.0 : 3.0});  // inverses; diagonal blocks and those above
   plan.hold_on_each({.shape = {inverted_block, nb}, .at_once = 2});
   if (square && tiles_by_residues(workers, n, mb))
     plan.hold_on_each(
@@ -108,8 +110,11 @@ MemoryPlan plan_cholesky(const WorkerCounts& workers, index_t n, std::size_t ele
 }
 
 /// The decisions before the loop: tiles of the diagonal blocks, placement and priority of each task, copies of the
-/// diagonal blocks (wide tiles only) and their inverses (GPUs only), and the steps that update by residues together.
-/// Its functions insert the tasks.
+/// diagonal blocks and of the blocks above them (wide tiles only), inverses (GPUs only), and the steps that update by
+/// residues together. Its functions insert the tasks.
+///
+/// Wide tiles: a diagonal block is factored in a copy that contains the updates by all rows but the last one, whose
+/// part it subtracts itself. So the chain of these tasks runs while the rows of earlier steps are solved and updated.
 template <class T>
 struct CholeskyFactorization<T>::Plan {
   /// The diagonal block of tile row k: its tile column, its first column within that tile, and its order.
@@ -119,14 +124,16 @@ struct CholeskyFactorization<T>::Plan {
 
   TileMatrix<T> r;
   TileMatrix<double> minor;
-  std::optional<TileMatrix<T>> diagonals, inverses;
+  std::optional<TileMatrix<T>> diagonals, aboves, inverses;
   std::vector<ColumnBlock> blocks;  ///< of tile rows
   StepGroups groups;
   /// Residues of a group's rows, or of the tiles of several steps; none of complex numbers.
   std::vector<ResidueTiles<real_t<T>>> residues;
   int gpus;
+  bool alone;  ///< wide tiles of all columns on a single GPU, whose updates are lists
 
-  Plan(Graph& g, const TileMatrix<T>& A) : r(A), minor(g.runtime(), 1, 1, {1, 1}, "minor"), gpus(g.runtime().gpus()) {
+  Plan(Graph& g, const TileMatrix<T>& A)
+      : r(A), minor(g.runtime(), 1, 1, {1, 1}, "minor"), gpus(g.runtime().gpus()), alone(false) {
     const index_t n = A.n(), nb = A.tile_shape().mb;
     require(A.m() == n && (A.nt() <= 1 || A.tile_shape().nb % nb == 0), "cholesky", "A", A, " in tiles of ",
             A.tile_shape(), "; it must be square, in tiles that are square, or wider by a whole number of heights");
@@ -134,8 +141,12 @@ struct CholeskyFactorization<T>::Plan {
     const auto column = [&](const char* name) {
       return TileMatrix<T>(g.runtime(), n, std::min(nb, n), TileShape{nb, nb}, name);
     };
-    if (!square()) diagonals = column("D");
-    if (gpus > 0 && n > 0) inverses = column("V");
+    if (!square()) {
+      diagonals = column("D");
+      aboves = TileMatrix<T>(g.runtime(), std::min(nb, n), n, TileShape{nb, nb}, "above");
+    }
+    alone = !square() && A.nt() == 1 && gpus == 1 && g.runtime().ranks() == 1;
+    if ((gpus > 0 || !square()) && n > 0) inverses = column("V");
     g.insert<Laset<double>>(on_gpu, {0.0}, minor(0, 0));
     const bool may_group = !is_complex<T> && gpus > 0 && g.runtime().ranks() == 1;
     if (A.nt() == 1 && may_group) groups = cholesky_groups(g.runtime(), n, nb, sizeof(T));
@@ -171,23 +182,40 @@ struct CholeskyFactorization<T>::Plan {
   Tile<T> inverse(index_t k) const { return inverses ? (*inverses)(k, 0) : diagonal(k); }
 
   Priority at(index_t i, index_t j, int value = 0) const { return place_of(gpus, square(), i, j, value); }
+  /// Returns the place of tasks on row i. On a single GPU, the chain of diagonal blocks has its first stream.
+  Priority in_row(index_t i, int value, bool chain = false) const {
+    Priority priority = at(i, i, value);
+    if (alone) priority.stream = chain ? GpuStream::first : GpuStream::others;
+    return priority;
+  }
 
-  /// Inserts R(k, k). With wide tiles it also inserts the next diagonal block after the subtraction of row k, so that
-  /// this block need not wait for the rest of the row.
+  /// Inserts the copy of A(i, k) to a tile with this block alone.
+  void copy(Graph& g, index_t i, index_t k, const Tile<T>& to) const {
+    g.insert<CopyBlock<T, Out>>(in_row(i, highest_priority),
+                                {.a_column = block(k).column, .rows = block(i).order, .columns = block(k).order},
+                                r(i, block(k).tile), to);
+  }
+  /// Inserts the copies of A(k, k + 1) and A(k + 1, k + 1).
+  void copy_next(Graph& g, index_t k) const {
+    copy(g, k, k + 1, (*aboves)(0, k + 1));
+    copy(g, k + 1, k + 1, diagonal(k + 1));
+  }
+
+  /// Inserts R(k, k) and its inverses.
   void factor(Graph& g, index_t k) const {
     const index_t nb = r.tile_shape().mb;
-    const Block d = block(k);
-    const Priority first = at(k, k, highest_priority);
-    if (diagonals && (k == 0 || groups.starts(k)))
-      g.insert<CopyBlock<T, Out>>(first, {.a_column = d.column, .rows = d.order, .columns = d.order}, r(k, d.tile),
-                                  diagonal(k));
-    g.insert<Potrf<T>>(first, {k * nb}, diagonal(k), minor(0, 0));
-    if (inverses) g.insert<InvertBlocks<T>>(first, {}, diagonal(k), inverse(k));
-    if (!diagonals || k + 1 == groups.end(k)) return;
-    const Block next = block(k + 1);
-    g.insert<CholeskyNextDiagonal<T>>(first, {next.column}, diagonal(k), inverse(k), r(k, next.tile),
-                                      r(k + 1, next.tile), diagonal(k + 1), g.scratch<T>(nb, next.order),
-                                      g.scratch<T>(inverted_block, next.order, 1));
+    const bool first = k == 0 || groups.starts(k);
+    const Priority chain = in_row(k, highest_priority, true);
+    if (diagonals && !first) {
+      g.insert<CholeskyDiagonal<T>>(chain, {k * nb}, diagonal(k - 1), inverse(k - 1), (*aboves)(0, k), diagonal(k),
+                                    inverse(k), minor(0, 0), g.scratch<T>(nb, block(k).order),
+                                    g.scratch<T>(inverted_block, block(k).order, 1));
+      return;
+    }
+    if (diagonals) copy(g, k, k, diagonal(k));
+    if (diagonals && k + 1 < groups.end(k)) copy_next(g, k);
+    g.insert<Potrf<T>>(chain, {k * nb}, diagonal(k), minor(0, 0));
+    if (inverses) g.insert<InvertBlocks<T>>(chain, {}, diagonal(k), inverse(k));
   }
 
   /// Returns whether square tiles are updated by residues.
@@ -202,7 +230,7 @@ struct CholeskyFactorization<T>::Plan {
     const Block d = block(k);
     const index_t column = j == d.tile ? d.column + d.order : 0;
     if (column >= r(k, j).cols()) return;
-    const Priority where = at(k, j, highest_priority - (diagonals ? 1 : 0));
+    const Priority where = diagonals ? in_row(k, highest_priority - 1) : at(k, j, highest_priority);
     solve(g, where, adjoint<T>, k, r(k, j), column);
     if constexpr (!is_complex<T>)
       if (by_residues()) residues_of(k, j).convert(g, where, {.op = Op::transpose}, {r(k, j)});
@@ -219,9 +247,9 @@ struct CholeskyFactorization<T>::Plan {
   /// Inserts A(i, j) -= R(k, i)^T R(k, j) on and above the diagonal. `begin`: first row of i's block.
   void update(Graph& g, index_t i, index_t j, index_t k, index_t begin) const {
     const Block to = block(i);
-    const bool first = j == to.tile, next = i == k + 1;
+    const bool first = j == to.tile;
     index_t column = first ? to.column : 0;
-    if (diagonals && first && next) column += to.order;  // factor() has updated the next diagonal block
+    if (diagonals && first && i == k + 1) column += to.order;  // factor() updates the copy of the next diagonal block
     if (column >= r(i, j).cols()) return;
     const Priority where = at(i, j, update_priority(i, k, r.mt(), begin));
     if constexpr (!is_complex<T>)
@@ -230,6 +258,28 @@ struct CholeskyFactorization<T>::Plan {
             g, where, {.inner = r(k, j).rows(), .a_lines = to.order, .b_lines = r(i, j).cols(), .symmetric = first},
             residues_of(k, i), residues_of(k, j), {r(i, j)});
     g.insert<RowUpdate<T>>(where, {adjoint<T>, to.column, column, square() && first}, r(k, to.tile), r(k, j), r(i, j));
+  }
+  /// Inserts the updates of rows k + 1 to end - 1 by row k. With wide tiles, also the copies for R(k + 2, k + 2)
+  /// between the update of its row and of later rows.
+  void update_rows(Graph& g, index_t k, index_t end, index_t begin) const {
+    const bool ahead = diagonals && k + 2 < end;
+    index_t next = k + 1;
+    if (alone && ahead) {
+      g.insert<CholeskyAhead<T>>(in_row(k, highest_priority - 1), {block(k + 1).column, block(k + 1).order}, r(k, 0),
+                                 (*aboves)(0, k + 2), diagonal(k + 2), std::vector{r(k + 1, 0), r(k + 2, 0)});
+      next = k + 3;
+    }
+    if (alone)
+      return for_each_list<T>(
+          next, end, [&](index_t i) { return r(i, 0); },
+          [&](index_t i, const std::vector<Tile<T>>& rows) {
+            g.insert<RowUpdateList<T>>(in_row(k, update_priority(i, k, r.mt(), begin)),
+                                       {block(i).column, i == k + 1 ? block(i).order : 0}, r(k, 0), rows);
+          });
+    for (index_t i = next; i < end; ++i) {
+      for (index_t j = block(i).tile; j < r.nt(); ++j) update(g, i, j, k, begin);
+      if (ahead && i == k + 2) copy_next(g, k + 1);
+    }
   }
 
   /// Inserts A(i, j) -= R(K, i)^T R(K, j) for all rows i from k on and the rows K of the group that ends before k.
@@ -251,7 +301,7 @@ struct CholeskyFactorization<T>::Plan {
   void store(Graph& g, index_t k) const {
     const Block d = block(k);
     if (diagonals)
-      g.insert<CopyBlock<T>>(at(k, k), {.b_column = d.column, .rows = d.order, .columns = d.order}, diagonal(k),
+      g.insert<CopyBlock<T>>(in_row(k, 0), {.b_column = d.column, .rows = d.order, .columns = d.order}, diagonal(k),
                              r(k, d.tile));
   }
 
@@ -274,8 +324,7 @@ CholeskyFactorization<T>::CholeskyFactorization(Graph& g, const TileMatrix<T>& A
     for (index_t k = begin; k < end; ++k) {
       plan.factor(g, k);
       for (index_t j = plan.begin(k); j < nt; ++j) plan.solve(g, k, j);
-      for (index_t i = k + 1; i < std::min(end, plan.groups.end(k)); ++i)
-        for (index_t j = plan.begin(i); j < nt; ++j) plan.update(g, i, j, k, begin);
+      plan.update_rows(g, k, std::min(end, plan.groups.end(k)), begin);
       plan.store(g, k);
       if constexpr (!is_complex<T>)
         if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);

@@ -9,8 +9,8 @@
 namespace tesela {
 
 /// Returns the tile shape for the Cholesky factorization of order n: squares, whose lower triangle does not move. Whole
-/// tile rows for small matrices with a GPU, and from n = 12288 on for a matrix in the memory of one GPU, not
-/// `from_host`, that fits there. `complex`: the matrix has complex elements. WorkerCounts have GPUs with memory enough.
+/// tile rows for a matrix that fits the memory of one GPU and is small, or there already, not `from_host`. `complex`:
+/// the matrix has complex elements. WorkerCounts have GPUs with memory enough.
 TileShape cholesky_tile(const WorkerCounts& workers, index_t n, bool from_host = false);
 TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host = false, bool complex = false);
 

@@ -1,3 +1,4 @@
+#include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack/lapack.hpp>
@@ -45,17 +46,16 @@ void RowGram<T>::cpu(const Args& args, Out<T> c, std::span<const In<T>> a) {
 }
 
 template <class T>
-void CholeskyNextDiagonal<T>::cpu(const Args& args, In<T> r, In<T>, In<T> a, In<T> below, Out<T> next, Scratch<T> s,
-                                  Scratch<T>) {
-  const index_t n = r.rows, w = next.rows;
-  for (index_t j = 0; j < w; ++j) {
-    std::copy_n(&a(0, args.column + j), n, s.data + j * n);
-    std::copy_n(&below(0, args.column + j), w, &next(0, j));
-  }
+void CholeskyDiagonal<T>::cpu(const Args& args, In<T> r, In<T>, In<T> a, InOut<T> d, Out<T> inverse,
+                              InOut<double> minor, Scratch<T> s, Scratch<T>) {
+  const index_t n = r.rows, w = d.rows;
+  for (index_t j = 0; j < w; ++j) std::copy_n(&a(0, j), n, s.data + j * n);
   blas::trsm(adjoint<T>, n, w, r.data, r.ld, s.data, n);
-  blas::herk<T>(w, n, -1, s.data, n, next.data, next.ld);
+  blas::herk<T>(w, n, -1, s.data, n, d.data, d.ld);
+  Potrf<T>::cpu(args, {{d.data, w, w, d.ld}}, minor);
+  InvertBlocks<T>::cpu({}, {{d.data, w, w, d.ld}}, inverse);
 }
 
-TESELA_STRUCTS_FOR_NUMBERS(Potrf, Trsm, RowGram, RowUpdate, CholeskyNextDiagonal)
+TESELA_STRUCTS_FOR_NUMBERS(Potrf, Trsm, RowGram, RowUpdate, CholeskyDiagonal)
 
 }  // namespace tesela::kernels

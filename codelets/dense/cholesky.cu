@@ -50,19 +50,56 @@ void RowGram<T>::cuda(CudaContext& context, const Args& args, Out<T> c, std::spa
 }
 
 template <class T>
-void CholeskyNextDiagonal<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, In<T> a, In<T> below,
-                                   Out<T> next, Scratch<T> s, Scratch<T> work) {
+void CholeskyDiagonal<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, In<T> a, InOut<T> d,
+                               Out<T> inverse, InOut<double> minor, Scratch<T> s, Scratch<T> work) {
   const HighPriorityStream urgently(context);
-  const index_t n = r.rows, w = next.rows;
-  const InOut<T> part{{s.data, n, w, n}}, square{{next.data, w, w, next.ld}};  // the last may be wider
-  context.check(lacpy<T>(context.stream(), Part::all, 0, {&a(0, args.column), n, w, a.ld}, part), "lacpy");
-  context.check(lacpy<T>(context.stream(), Part::all, 0, {&below(0, args.column), w, w, below.ld}, square), "lacpy");
-  BlockTrsm<T>::cuda(context, {adjoint<T>}, r, v, part, work);
-  context.check(
-      cublas::gemm<T>(context.cublas(), adjoint<T>, Op::none, w, w, n, -1, s.data, n, s.data, n, 1, next.data, next.ld),
-      "cublas gemm");
+  const index_t n = r.rows, w = d.rows;
+  const auto gemm = [&](index_t m, const T* x, index_t ldx, const T* y, index_t ldy, T alpha, T beta, T* z,
+                        index_t ldz) {
+    context.check(cublas::gemm<T>(context.cublas(), adjoint<T>, Op::none, m, w, n, alpha, x, ldx, y, ldy, beta, z, ldz),
+                  "cublas gemm");
+  };
+  if (n <= inverted_block) {
+    gemm(n, v.data, v.ld, a.data, a.ld, 1, 0, s.data, n);
+  } else {
+    const InOut<T> part{{s.data, n, w, n}};
+    context.check(lacpy<T>(context.stream(), Part::all, 0, {a.data, n, w, a.ld}, part), "lacpy");
+    BlockTrsm<T>::cuda(context, {adjoint<T>}, r, v, part, work);
+  }
+  gemm(w, s.data, n, s.data, n, -1, 1, d.data, d.ld);
+  Potrf<T>::cuda(context, args, {{d.data, w, w, d.ld}}, minor);  // d may be wider
+  InvertBlocks<T>::cuda(context, {}, {{d.data, w, w, d.ld}}, inverse);
 }
 
-TESELA_CUDA_FOR_NUMBERS(Potrf, Trsm, RowUpdate, RowGram, CholeskyNextDiagonal)
+template <class T>
+void RowUpdateList<T>::cuda(CudaContext& context, const Args& args, In<T> a, std::span<const InOut<T>> c) {
+  index_t column = args.column, skipped = args.skipped;
+  for (const InOut<T>& row : c) {
+    const index_t first = column + skipped;
+    if (first < a.cols)
+      context.check(cublas::gemm<T>(context.cublas(), adjoint<T>, Op::none, row.rows, a.cols - first, a.rows, -1,
+                                    &a(0, column), a.ld, &a(0, first), a.ld, 1, &row(0, first), row.ld),
+                    "cublas gemm");
+    column += a.rows;
+    skipped = 0;
+  }
+}
+
+template <class T>
+void CholeskyAhead<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T> above, Out<T> diagonal,
+                            std::span<const InOut<T>> c) {
+  RowUpdateList<T>::cuda(context, args, a, c);
+  const index_t column = args.column + a.rows, w = c[1].rows;
+  const auto copy = [&](const InOut<T>& row, const Out<T>& to) {
+    context.check(
+        lacpy<T>(context.stream(), Part::all, 0, {&row(0, column), row.rows, w, row.ld}, {to.data, row.rows, w, to.ld}),
+        "lacpy");
+  };
+  copy(c[0], above);
+  copy(c[1], diagonal);
+}
+
+TESELA_CUDA_FOR_NUMBERS(Potrf, Trsm, RowUpdate, RowGram)
+TESELA_CUDA_FOR_NUMBERS(CholeskyDiagonal, RowUpdateList, CholeskyAhead)
 
 }  // namespace tesela::kernels

@@ -107,26 +107,65 @@ struct RowGram {
   static void cuda(CudaContext& context, const Args& args, Out<T> c, std::span<const In<T>> a);
 };
 
-/// Updates the next diagonal block of a Cholesky factorization A = R^H R without the tiles to its right.
+/// Computes R(k, k) in a Cholesky factorization A = R^H R of whole tile rows, without the tile rows themselves.
 ///
-/// a        row k; S = R(k, k)^-H a for the columns from `column` on that belong to the next diagonal block.
-/// next     the block of `below` (row k + 1) from `column` on, minus S^H S.
-/// V        the inverses of R(k, k)'s diagonal blocks, as in BlockTrsm. The work spaces have R(k, k)'s rows and
-///          inverted_block rows.
+/// r        R(k - 1, k - 1); v its inverses, as in BlockTrsm.
+/// a        A(k - 1, k) before its solve; S = r^-H a.
+/// d        A(k, k) before the update by row k - 1; becomes the factor of d - S^H S, as by Potrf.
+/// inverse  becomes the inverses of that factor (InvertBlocks).
+/// s, work  work spaces with r's and inverted_block rows.
 template <class T>
-struct CholeskyNextDiagonal {
-  static constexpr auto name = "cholesky_link";
-  static constexpr std::uint32_t color = 0xda8bc3;
-  struct Args {
-    index_t column = 0;
-  };
-  static double flops(const Args&, Shape r, Shape, Shape, Shape, Shape next, Shape, Shape) {
-    const auto n = static_cast<double>(r.rows), w = static_cast<double>(next.rows);
-    return flops_each<T> * n * w * (n + w);
+struct CholeskyDiagonal {
+  static constexpr auto name = "cholesky_diagonal";
+  static constexpr std::uint32_t color = 0xc44e52;
+  using Args = typename Potrf<T>::Args;
+  static double flops(const Args& args, Shape r, Shape, Shape, Shape d, Shape, Shape minor, Shape, Shape) {
+    const auto n = static_cast<double>(r.rows), w = static_cast<double>(d.rows);
+    return flops_each<T> * n * w * (n + w) + Potrf<T>::flops(args, d, minor);
   }
-  static void cpu(const Args& args, In<T> r, In<T> v, In<T> a, In<T> below, Out<T> next, Scratch<T> s, Scratch<T> work);
-  static void cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, In<T> a, In<T> below, Out<T> next,
-                   Scratch<T> s, Scratch<T> work);
+  static void cpu(const Args& args, In<T> r, In<T> v, In<T> a, InOut<T> d, Out<T> inverse, InOut<double> minor,
+                  Scratch<T> s, Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, In<T> a, InOut<T> d, Out<T> inverse,
+                   InOut<double> minor, Scratch<T> s, Scratch<T> work);
+};
+
+/// Updates tile rows C_1, C_2, … of A in a Cholesky factorization A = R^H R: C_i -= S_i^H a on and above the diagonal,
+/// with a row of R.
+///
+/// a        all columns of A. The diagonal block of C_i, and S_i, begin in column `column` + (i - 1) m, m: rows of a.
+/// C        C_1's first `skipped` columns from its diagonal block on stay.
+template <class T>
+struct RowUpdateList {
+  static constexpr auto name = "row_update_list";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  struct Args {
+    index_t column = 0, skipped = 0;
+    std::uint64_t cost_key() const { return skipped > 0 ? 1 : 0; }
+  };
+  static double flops(const Args& args, std::span<const Shape> all) { return flops(args, all[0], all.subspan(1)); }
+  static double flops(const Args& args, Shape a, std::span<const Shape> c) {
+    double elements = -static_cast<double>(args.skipped * c[0].rows);
+    for (index_t column = args.column; const Shape& row : c) {
+      elements += static_cast<double>(row.rows * (a.cols - column));
+      column += a.rows;
+    }
+    return 2 * flops_each<T> * static_cast<double>(a.rows) * elements;
+  }
+  static void cuda(CudaContext& context, const Args& args, In<T> a, std::span<const InOut<T>> c);
+};
+
+/// Updates C_1 and C_2 as RowUpdateList and copies the blocks of both above and on C_2's diagonal to `above` and
+/// `diagonal`.
+template <class T>
+struct CholeskyAhead {
+  static constexpr auto name = "cholesky_ahead";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  using Args = typename RowUpdateList<T>::Args;
+  static double flops(const Args& args, std::span<const Shape> all) {
+    return RowUpdateList<T>::flops(args, all[0], all.subspan(3));
+  }
+  static void cuda(CudaContext& context, const Args& args, In<T> a, Out<T> above, Out<T> diagonal,
+                   std::span<const InOut<T>> c);
 };
 
 }  // namespace tesela::kernels

@@ -219,19 +219,19 @@ TEST_CASE("cholesky_tile selects squares from the host and whole tile rows in th
     selects(cores, 0, from_host, {32, 32});
     selects(cores, 1000, from_host, {96, 96});
     selects(cores, 8192, from_host, {256, 256});
-    for (const WorkerCounts& gpus : {one, four}) {
-      selects(gpus, 0, from_host, {128, 128});
-      selects(gpus, 2047, from_host, {128, 2047});
-      selects(gpus, 2048, from_host, {256, 256});
-      selects(gpus, 8192, from_host, {1024, 1024});
-    }
+    selects(one, 0, from_host, {512, 512});
+    selects(one, 4095, from_host, {512, 4095});
+    selects(four, 0, from_host, {128, 128});
+    selects(four, 2047, from_host, {128, 2047});
+    selects(four, 2048, from_host, {256, 256});
+    selects(four, 8192, from_host, {1024, 1024});
     selects(four, 32768, from_host, {2048, 2048});
   }
-  for (const WorkerCounts& gpus : {one, four}) {
-    selects(gpus, 12288, true, {1024, 1024});
-    selects(gpus, 12287, false, {1024, 1024});
-    selects(gpus, 12288, false, {512, 12288});
-  }
-  selects(one, 65536, false, {512, 65536});
+  for (const WorkerCounts& gpus : {one, four}) selects(gpus, 12288, true, {1024, 1024});
+  selects(one, 4096, true, {512, 512});
+  selects(one, 4096, false, {512, 4096});
   selects(one, 65536, true, {2048, 2048});
+  selects(one, 65536, false, {512, 65536});
+  selects(four, 12287, false, {1024, 1024});
+  selects(four, 12288, false, {512, 12288});
 }
