@@ -193,11 +193,8 @@ std::vector<std::pair<std::string, std::string>> prepare_simulation(const Simula
 
 std::vector<std::pair<std::string, std::string>> recording_environment(const std::string& folder,
                                                                        const std::string& name) {
-  return {{"STARPU_PERF_MODEL_DIR", folder},
-          {"STARPU_HOSTNAME", name},
-          {"STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "1"},
-          {"STARPU_CALIBRATE", ""},
-          {detail::separate_flops_variable, "1"}};
+  return {{"STARPU_PERF_MODEL_DIR", folder}, {"STARPU_HOSTNAME", name}, {"STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "1"},
+          {"STARPU_CUDA_PIPELINE", "0"},     {"STARPU_CALIBRATE", ""},  {detail::separate_flops_variable, "1"}};
 }
 
 }  // namespace tesela

@@ -44,6 +44,7 @@ std::vector<std::pair<std::string, std::string>> prepare_simulation(const Simula
                                                                     const std::string& folder,
                                                                     const std::string& times);
 /// Returns the environment in which StarPU keeps its models in this folder, under the name `host`, all GPUs together.
+/// Tasks of a stream do not overlap: StarPU would count the launches of a task's kernels as time of the task before it.
 std::vector<std::pair<std::string, std::string>> recording_environment(const std::string& folder,
                                                                        const std::string& host);
 

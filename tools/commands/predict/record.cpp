@@ -1,5 +1,4 @@
 #include "tools/app/command.hpp"
-#include "tools/app/median.hpp"
 #include "tools/app/standard_streams.hpp"
 #include "tools/commands/predict/child.hpp"
 #include "tools/commands/predict/predict.hpp"
@@ -37,15 +36,13 @@ index_t scarce(const std::vector<KernelTime>& times) {
   return std::count_if(times.begin(), times.end(), [](const KernelTime& t) { return t.samples < enough_samples; });
 }
 
-/// Returns the time of the recorded runs, and the workers that ran them.
-nlohmann::json measured(const std::string& command, const std::vector<nlohmann::json>& reports) {
-  std::vector<double> seconds;
-  for (const nlohmann::json& report : reports) seconds.push_back(report.at("seconds").at("compute").get<double>());
-  const nlohmann::json& machine = reports.back().at("machine");
+/// Returns the time of the runs in a report, and the workers that ran them.
+nlohmann::json measured(const std::string& command, const nlohmann::json& report) {
+  const nlohmann::json &seconds = report.at("seconds"), &machine = report.at("machine");
   return {{"command", command},
-          {"seconds", bench::median(seconds)},
-          {"fastest", *std::min_element(seconds.begin(), seconds.end())},
-          {"slowest", *std::max_element(seconds.begin(), seconds.end())},
+          {"seconds", seconds.at("compute")},
+          {"fastest", seconds.at("fastest")},
+          {"slowest", seconds.at("slowest")},
           {"cores", machine.at("cpu_workers")},
           {"gpus", machine.at("cuda_devices")},
           {"scheduler", machine.at("scheduler")}};
@@ -164,11 +161,9 @@ int record_machine(const PredictOptions& o) {
   const ScratchFolder scratch;
   const Environment variables = recording_environment(scratch.path(), host);
   std::vector<KernelTime> recorded;
-  std::vector<nlohmann::json> reports;
   int rounds = 0;
   do {
-    const std::string printed = recorded_output(program, words, variables, command);
-    if (!o.program) reports.push_back(nlohmann::json::parse(printed));
+    static_cast<void>(recorded_output(program, words, variables, command));
     recorded = modelled_times(scratch.path(), host);
     ++rounds;
     if (!o.quiet)
@@ -177,8 +172,12 @@ int record_machine(const PredictOptions& o) {
   } while (scarce(recorded) > 0 && rounds < most_rounds);
   if (recorded.empty())
     throw ArgumentError("predict record", "COMMAND", "runs no task of a graph, so there is nothing to record");
-  folder.links = links_here(variables);
-  if (!o.program) add_measured(folder.about, measured(command, reports));
+  Environment usual = variables;  // with overlapping tasks
+  std::erase_if(usual, [](const auto& variable) { return variable.first == "STARPU_CUDA_PIPELINE"; });
+  if (!o.program)
+    add_measured(folder.about,
+                 measured(command, nlohmann::json::parse(recorded_output(program, words, usual, command))));
+  folder.links = links_here(usual);
   const index_t added = merge(folder.times, recorded);
   write_machine(folder);
   if (o.quiet) return done;
