@@ -1,4 +1,5 @@
 #include "tools/app/command.hpp"
+#include "tools/app/median.hpp"
 #include "tools/app/standard_streams.hpp"
 #include "tools/commands/predict/child.hpp"
 #include "tools/commands/predict/predict.hpp"
@@ -36,13 +37,15 @@ index_t scarce(const std::vector<KernelTime>& times) {
   return std::count_if(times.begin(), times.end(), [](const KernelTime& t) { return t.samples < enough_samples; });
 }
 
-/// Returns the time of the runs in a report, and the workers that ran them.
-nlohmann::json measured(const std::string& command, const nlohmann::json& report) {
-  const nlohmann::json &seconds = report.at("seconds"), &machine = report.at("machine");
+/// Returns the median time of the runs in these reports, and the workers that ran them.
+nlohmann::json measured(const std::string& command, const std::vector<nlohmann::json>& reports) {
+  std::vector<double> seconds;
+  for (const nlohmann::json& report : reports) seconds.push_back(report.at("seconds").at("compute").get<double>());
+  const nlohmann::json& machine = reports.back().at("machine");
   return {{"command", command},
-          {"seconds", seconds.at("compute")},
-          {"fastest", seconds.at("fastest")},
-          {"slowest", seconds.at("slowest")},
+          {"seconds", bench::median(seconds)},
+          {"fastest", *std::min_element(seconds.begin(), seconds.end())},
+          {"slowest", *std::max_element(seconds.begin(), seconds.end())},
           {"cores", machine.at("cpu_workers")},
           {"gpus", machine.at("cuda_devices")},
           {"scheduler", machine.at("scheduler")}};
@@ -161,9 +164,11 @@ int record_machine(const PredictOptions& o) {
   const ScratchFolder scratch;
   const Environment variables = recording_environment(scratch.path(), host);
   std::vector<KernelTime> recorded;
+  std::vector<nlohmann::json> reports;
   int rounds = 0;
   do {
-    static_cast<void>(recorded_output(program, words, variables, command));
+    const std::string printed = recorded_output(program, words, variables, command);
+    if (!o.program) reports.push_back(nlohmann::json::parse(printed));
     recorded = modelled_times(scratch.path(), host);
     ++rounds;
     if (!o.quiet)
@@ -172,11 +177,13 @@ int record_machine(const PredictOptions& o) {
   } while (scarce(recorded) > 0 && rounds < most_rounds);
   if (recorded.empty())
     throw ArgumentError("predict record", "COMMAND", "runs no task of a graph, so there is nothing to record");
-  Environment usual = variables;  // with overlapping tasks
+  Environment usual = variables;  // tasks overlap on GPUs
   std::erase_if(usual, [](const auto& variable) { return variable.first == "STARPU_CUDA_PIPELINE"; });
-  if (!o.program)
-    add_measured(folder.about,
-                 measured(command, nlohmann::json::parse(recorded_output(program, words, usual, command))));
+  if (!o.program) {
+    if (reports.back().at("machine").at("cuda_devices") > 0)
+      reports.assign(1, nlohmann::json::parse(recorded_output(program, words, usual, command)));
+    add_measured(folder.about, measured(command, reports));
+  }
   folder.links = links_here(usual);
   const index_t added = merge(folder.times, recorded);
   write_machine(folder);
