@@ -47,9 +47,6 @@ namespace {
 template <class T>
 ProductForm<T> product_form(Shape shape, const RandomMatrix& matrix, std::uint64_t seed) {
   const index_t count = std::min(shape.rows, shape.cols);
-  if (matrix.rank > count)
-    throw ArgumentError("tesela", "rank:" + std::to_string(matrix.rank),
-                        "a matrix of " + to_string(shape) + " has at most rank " + std::to_string(count));
   const auto s = matrix.condition != 0 ? spectrum(count, matrix.condition) : spectrum(std::min(matrix.rank, count), 1);
   return {shape.rows, shape.cols, s, seed};
 }

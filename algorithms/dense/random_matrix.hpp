@@ -29,8 +29,8 @@ struct RandomMatrix {
 RandomMatrix parse_random_kind(const std::string& text, const char* option = "--random");
 const char* random_kinds();
 
-/// Returns the matrix in host memory. A matrix with given singular values is a kernels::ProductForm. Throws
-/// ArgumentError for a rank above min(m, n).
+/// Returns the matrix in host memory. A matrix with given singular values is a kernels::ProductForm; a rank above
+/// min(m, n) means full rank.
 template <class T>
 HostMatrix<T> generate(Shape shape, const RandomMatrix& matrix, std::uint64_t seed);
 

@@ -87,10 +87,8 @@ TEST_CASE("the solution of LAPACK's gglse is checked like ours") {
 }
 
 TEST_CASE("tesela lse stays within its bounds for every kind and shape") {
-  const std::string given = GENERATE("uniform", "graded", "kappa:1e12", "rank:5");
-  for (const std::string size : {"0", "1", "7", "64"}) {
-    const std::string kind =
-        given == "rank:5" && size.size() == 1 ? "rank:" + std::string(size == "7" ? "5" : size) : given;
+  const char* const kind = GENERATE("uniform", "graded", "kappa:1e12", "rank:5");
+  for (const char* size : {"0", "1", "7", "64"}) {
     const auto report = lse({"--m", "64", "--n", size, "--rows-c", "7", "--random", kind, "--rhs", "2"});
     CAPTURE(kind, size, report.dump());
     CHECK((report["status"] == "ok" || report["status"] == "rank deficient"));
