@@ -193,8 +193,13 @@ std::vector<std::pair<std::string, std::string>> prepare_simulation(const Simula
 
 std::vector<std::pair<std::string, std::string>> recording_environment(const std::string& folder,
                                                                        const std::string& name) {
-  return {{"STARPU_PERF_MODEL_DIR", folder}, {"STARPU_HOSTNAME", name}, {"STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "1"},
-          {"STARPU_CUDA_PIPELINE", "0"},     {"STARPU_CALIBRATE", ""},  {detail::separate_flops_variable, "1"}};
+  return {{"STARPU_PERF_MODEL_DIR", folder},
+          {"STARPU_HOSTNAME", name},
+          {"STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "1"},
+          {"STARPU_CUDA_PIPELINE", "0"},
+          {"STARPU_HISTORY_MAX_ERROR", "300"},  // percent; the default drops slow tasks, as of shared memory
+          {"STARPU_CALIBRATE", ""},
+          {detail::separate_flops_variable, "1"}};
 }
 
 }  // namespace tesela
