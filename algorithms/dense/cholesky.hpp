@@ -27,10 +27,11 @@ MemoryPlan plan_cholesky(const WorkerCounts& workers, index_t n, std::size_t ele
 ///
 /// A       n x n. Its tiles are square, or wider by a whole number of their heights, or as wide as the matrix.
 /// Method  Step k factors the diagonal block (potrf), solves for the rest of tile row k (trsm) and subtracts the
-///         products of that row from the rows below. The row of the next diagonal block is updated first. With GPUs the
-///         solves multiply by inverses of diagonal blocks of order 512 (Du Croz and Higham 1992), and square tiles of
-///         order 2048 are updated by residues (docs/gemm.md). A matrix of square tiles that exceeds the GPUs' memory is
-///         factored in blocks of rows, one after the other (ColumnBlock).
+///         products of that row from the rows below. The row of the next diagonal block is updated first. With wide
+///         tiles, diagonal blocks are factored in copies while earlier rows are updated. With GPUs the solves multiply
+///         by inverses of diagonal blocks of order 512 (Du Croz and Higham 1992), and square tiles of order 2048 are
+///         updated by residues (docs/gemm.md). A matrix of square tiles that exceeds the GPUs' memory is factored in
+///         blocks of rows, one after the other (ColumnBlock).
 template <class T>
 class CholeskyFactorization {
  public:

@@ -12,6 +12,15 @@ inline Outcome run_with_problem(const Words& command, const Words& options, cons
   return run.err.find("no input: name a file") == std::string::npos ? run : run_tesela(command + size + options);
 }
 
+/// Returns the message of `tesela WORDS`, and requires that it fails with this code and prints no result.
+inline std::string message_of_failure(const Words& words, int code) {
+  const Outcome run = run_tesela(words);
+  CAPTURE(words, run.out, run.err);
+  CHECK(run.code == code);
+  CHECK(run.out.empty());
+  return run.err;
+}
+
 /// The command `tesela WORDS`; a test adds options.
 struct Command {
   Words words;

@@ -191,11 +191,7 @@ namespace {
 
 /// Returns the message of `tesela predict` that fails with this code.
 std::string message(const Words& words, int code, const char* command = "predict") {
-  const Outcome run = run_tesela(Words{command} + words);
-  CAPTURE(words, run.out, run.err);
-  CHECK(run.code == code);
-  CHECK(run.out.empty());
-  return run.err;
+  return message_of_failure(Words{command} + words, code);
 }
 
 const Words qr{"--", "qr", "--n", "512"};

@@ -7,13 +7,7 @@ using namespace tesela::test;
 namespace {
 
 /// Returns the message of `tesela predict` that fails with this code.
-std::string message(const Words& words, int code) {
-  const Outcome run = run_tesela(Words{"predict"} + words);
-  CAPTURE(words, run.out, run.err);
-  CHECK(run.code == code);
-  CHECK(run.out.empty());
-  return run.err;
-}
+std::string message(const Words& words, int code) { return message_of_failure(Words{"predict"} + words, code); }
 
 const Words qr{"--", "qr", "--n", "512"};
 
