@@ -127,11 +127,13 @@ Status gemm(Runtime& runtime, Op op_a, Op op_b, T alpha, std::type_identity_t<Ma
 }
 
 // - One GPU that has the data: few large tiles, since every kernel multiplies those at a higher rate; four of them fit.
-// - GPUs: square tiles, large enough to hide their transfer, and small enough that the work can be shared (eight per
-//   side).
+// - GPUs that have the data: square tiles, small enough that the work can be shared (eight per side).
+// - GPUs, from the host: tall tiles, narrow for a small product, so that it begins early. While kernels run, an H200
+//   receives columns of 4, 8, 16, 32 and 128 KiB at 19, 27, 31, 47 and 54 GB/s.
 // - Cores: each BLAS call packs its operands, so calls must be few and long: the whole inner size up to 4096, and four
-//   tiles of C per worker for balance. Both are measured (docs/benchmarks).
+//   tiles of C per worker for balance.
 // - Several ranks: inner size 512, because a rank holds several tiles while they travel.
+// All are measured (docs/benchmarks).
 GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k, bool on_devices) {
   if (on_devices && runtime.gpus() == 1 && runtime.ranks() == 1) {
     const double fits = std::sqrt(static_cast<double>(runtime.device_bytes()) / (8 * sizeof(double)));
@@ -143,8 +145,18 @@ GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k, bool
     return {equal(m), equal(n), equal(k)};
   }
   if (runtime.gpus() > 0) {
-    const index_t nb = std::clamp<index_t>(rounded(static_cast<double>(std::max({m, n, k})) / 8), 1024, 4096);
-    return {nb, nb, nb};
+    const index_t size = std::max({m, n, k}), eighth = rounded(static_cast<double>(size) / 8);
+    if (on_devices || runtime.ranks() > 1) {
+      const index_t nb = std::clamp<index_t>(eighth, 1024, 4096);
+      return {nb, nb, nb};
+    }
+    constexpr double passing = 12;  // tiles on a GPU: two tasks, their successors, and tiles of C on their way
+    const index_t most =
+        rounded(std::sqrt(static_cast<double>(runtime.device_bytes()) / runtime.gpus() / (passing * sizeof(double))));
+    const bool one = runtime.gpus() == 1;
+    const index_t mb = one && size >= 8192 ? 8192 : 4096, kb = 4096,
+                  nb = one && size >= 16384 ? 4096 : std::clamp<index_t>(eighth, 512, 4096);
+    return {std::min(mb, most), std::min(nb, most), std::min(kb, most)};
   }
   const double area =
       static_cast<double>(m) * static_cast<double>(n) / (4.0 * std::max(1, runtime.cpus()) * runtime.ranks());

@@ -146,9 +146,10 @@ template <class T>
 void keep_r(Graph& g, const QrFactorization<T>& factorization);
 
 /// Returns the tile shape for the QR factorization of an m x n matrix: for these workers with memory enough, or for a
-/// Runtime, the memory of its GPUs, and real or `complex` elements.
-TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n);
-TileShape qr_tile(const Runtime& runtime, index_t m, index_t n, bool complex = false);
+/// Runtime, the memory of its GPUs, and real or `complex` elements. `from_host`: GPUs receive the matrix from the host
+/// during the factorization.
+TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n, bool from_host = false);
+TileShape qr_tile(const Runtime& runtime, index_t m, index_t n, bool complex = false, bool from_host = false);
 
 /// Returns the operations on which rates are based, for any method: 2 m n^2 - 2 n^3 / 3 for m >= n (LAPACK's count of
 /// geqrf).

@@ -16,15 +16,16 @@ namespace tesela {
 using namespace kernels;
 
 // Measured: docs/benchmarks/README.md. GPUs use whole columns, enough per tile to hide the panels behind the updates.
-// One GPU with products by residues uses wide tiles in steps, because these products must be large. Cores use whole
-// columns too, unless the matrix is so tall and thin that one panel keeps the others waiting.
-TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
+// One GPU with products by residues uses wide tiles in steps, because these products must be large, unless they would
+// arrive from the host too late. Cores use whole columns too, unless the matrix is so tall and thin that one panel
+// keeps the others waiting.
+TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n, bool from_host) {
   if (const auto tuned = tuned_tile("qr", workers, {m, n})) return *tuned;
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   const index_t k = std::min(m, n);
   if (workers.gpus > 0) {
     constexpr index_t wide = 8192;
-    if (workers.gpus == 1 && k >= 2 * wide &&
+    if (workers.gpus == 1 && k >= (from_host ? 4 : 2) * wide &&
         gemm_kernel(workers, GemmKernel::automatic, wide, wide, 2048) == GemmKernel::int8)
       return {std::min<index_t>(m, 131072), wide};
     const index_t nb = k >= 24576 ? (workers.gpus <= 2 ? 2048 : 512)
@@ -35,9 +36,9 @@ TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
   return {std::clamp<index_t>(m, nb, std::max<index_t>(8192, 4 * nb)), nb};
 }
 
-TileShape qr_tile(const Runtime& runtime, index_t m, index_t n, bool complex) {
+TileShape qr_tile(const Runtime& runtime, index_t m, index_t n, bool complex, bool from_host) {
   const WorkerCounts workers = complex ? workers_for<std::complex<double>>(runtime) : WorkerCounts(runtime);
-  const TileShape tile = qr_tile(workers, m, n);
+  const TileShape tile = qr_tile(workers, m, n, from_host);
   const GpuRoom room(runtime);
   const index_t doubles = complex ? 2 : 1;  // of an element
   const double bytes = 8 * static_cast<double>(doubles * m) * static_cast<double>(n);
@@ -58,7 +59,7 @@ namespace {
 template <class T>
 TileShape tile_of(const Runtime& runtime, const MatrixView<T>& a, const QrOptions& options) {
   if (options.tile.mb > 0) return options.tile;
-  return qr_tile(runtime, a.rows, a.cols, is_complex<T>);
+  return qr_tile(runtime, a.rows, a.cols, is_complex<T>, a.device < 0);
 }
 
 }  // namespace

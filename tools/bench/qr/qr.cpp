@@ -38,7 +38,7 @@ void run(QrBenchOptions o) {
     problem.generate_uniform(o.on_device());
     const auto peers = make_peers(o.peers, "tiles", cli::qr_table<T>(), problem);
     const index_t m = problem.shape.rows;
-    const TileShape tile = cli::qr_tile({}, o.tile, runtime, problem.shape, is_complex<T>);
+    const TileShape tile = cli::qr_tile({}, o.tile, runtime, problem.shape, is_complex<T>, !o.on_device());
     const Case row{m == n ? fmt::format("n = {}", n) : fmt::format("{} x {}", m, n),
                    m,
                    n,

@@ -148,7 +148,7 @@ std::vector<index_t> staircase(const QrProblem<T>& p, TileShape tile) {
 template <class T>
 Solver<QrFactors<T>> by_tiles(QrProblem<T>& p) {
   QrOptions options = qr_options(p.method);
-  const TileShape tile = qr_tile({}, p.tile, *p.runtime, p.shape, is_complex<T>);
+  const TileShape tile = qr_tile({}, p.tile, *p.runtime, p.shape, is_complex<T>, !p.resident);
   if (!is_complex<T>) options.ends = staircase(p, tile);
   const auto factor = [options](Graph& g, const TileMatrix<T>& A) { return qr(g, A, options); };
   return by_graph(p, tile, factor, [options](const QrFactorization<T>& f) -> nlohmann::json {
@@ -179,7 +179,8 @@ HostMatrix<T> product(Runtime& runtime, const TileMatrix<T>& M, const HostMatrix
 template <class T>
 Solver<QrFactors<T>> by_rotations(QrProblem<T>& p, const GivensOptions& given) {
   GivensOptions options = given;
-  const TileShape tile{std::max<index_t>(p.shape.rows, 1), qr_tile({}, p.tile, *p.runtime, p.shape, is_complex<T>).nb};
+  const TileShape tile{std::max<index_t>(p.shape.rows, 1),
+                       qr_tile({}, p.tile, *p.runtime, p.shape, is_complex<T>, !p.resident).nb};
   options.ends = staircase(p, tile);
   const auto describe = [options](const GivensQr<T>&) {
     nlohmann::json about{{"window", options.window}};

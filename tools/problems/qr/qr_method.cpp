@@ -67,8 +67,9 @@ void require_valid(const char* command, const QrMethod& method, const std::strin
           "records tasks, and --method ", method.name, " has none");
 }
 
-TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a, bool complex) {
-  const TileShape cut = parse_tile(tile, tesela::qr_tile(runtime, a.rows, a.cols, complex));
+TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a, bool complex,
+                  bool from_host) {
+  const TileShape cut = parse_tile(tile, tesela::qr_tile(runtime, a.rows, a.cols, complex, from_host));
   return givens_method(method.name) ? TileShape{std::max<index_t>(a.rows, 1), cut.nb} : cut;
 }
 

@@ -33,8 +33,9 @@ void require_known(const std::string& command, const QrMethod& method, const std
 /// Throws ArgumentError also for options of other methods, and for a trace of a library's call.
 void require_valid(const char* command, const QrMethod& method, const std::string& tile, const CommonOptions& common);
 
-/// Returns the tiles of A for a method with tiles or rotations; `tile` is the text of --tile.
-TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a,
-                  bool complex = false);
+/// Returns the tiles of A, on the host unless from_host is false, for a method with tiles or rotations; `tile` is the
+/// text of --tile.
+TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a, bool complex = false,
+                  bool from_host = true);
 
 }  // namespace tesela::cli
