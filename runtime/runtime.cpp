@@ -80,14 +80,14 @@ void require_no_unconverted_trace(const std::string& folder) {
 void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool several) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   detail::check_limits(std::clamp(options.cpus.value_or(cores), 1, std::max(cores, 1)) + 1, !options.trace_dir.empty());
+  const bool use_gpus = detail::wants_gpus(options.gpus) && count_cuda_devices() > 0;
+  if (!use_gpus) detail::ignore_devices(env);
   if (options.scheduler) {
     require(known_scheduler(*options.scheduler), "Runtime", "scheduler", "'", *options.scheduler,
             "' is not one of: ", list_of_schedulers());
     env.set("STARPU_SCHED", *options.scheduler);
   } else if (const char* name = std::getenv("STARPU_SCHED"); name == nullptr || *name == 0) {
-    const char* ncuda = std::getenv("STARPU_NCUDA");
-    const bool gpus_wanted = options.gpus.value_or(ncuda != nullptr ? std::atoi(ncuda) : 1) != 0;
-    env.set("STARPU_SCHED", gpus_wanted && count_cuda_devices() > 0 ? "dmdas" : "lws");
+    env.set("STARPU_SCHED", use_gpus ? "dmdas" : "lws");
   } else if (!known_scheduler(name)) {
     throw EnvironmentError("STARPU_SCHED=" + std::string(name) +
                            " is not a StarPU scheduler; set one of: " + list_of_schedulers());

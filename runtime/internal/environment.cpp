@@ -270,6 +270,16 @@ void check_limits(int threads, bool traced) {
   require_address_space(threads);
 }
 
+bool wants_gpus(std::optional<int> gpus) {
+  const char* ncuda = std::getenv("STARPU_NCUDA");
+  return gpus.value_or(ncuda != nullptr ? std::atoi(ncuda) : 1) != 0;
+}
+
+void ignore_devices(ScopedEnvironment& env) {
+  for (const auto& [name, value] : {std::pair{"HWLOC_PLUGINS_PATH", ""}, {"HWLOC_COMPONENTS", "-linuxio"}})
+    if (std::getenv(name) == nullptr) env.set(name, value);
+}
+
 void provide_home(ScopedEnvironment& env) {
   const auto refuse = [](const char* name, const std::string& why) {
     throw EnvironmentError("StarPU cannot keep its performance models in the directory of " + describe_variable(name) +

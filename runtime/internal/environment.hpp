@@ -35,6 +35,11 @@ void check_numbers();
 /// stacks, address space, open files (a trace needs more), or on fewer than `threads` threads.
 void check_limits(int threads, bool traced);
 
+/// Returns whether a Runtime with this number of GPUs, if it is given, or else STARPU_NCUDA allows GPUs.
+bool wants_gpus(std::optional<int> gpus);
+/// Keeps hwloc from reading the PCI bus and loading its plugins for devices, a fifth of the time of a small command.
+void ignore_devices(ScopedEnvironment&);
+
 /// Provides a directory for StarPU's performance models. Throws EnvironmentError if STARPU_HOME or
 /// STARPU_PERF_MODEL_DIR names a directory that cannot be written. If the home directory cannot be written, selects a
 /// temporary directory and prints a warning on standard error.
