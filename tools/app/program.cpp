@@ -279,4 +279,16 @@ int run_program(std::vector<std::string> words) {
   return code;
 }
 
+void end_program(int code) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  const bool observed = true;
+#else
+  const bool observed = std::getenv("LD_PRELOAD") != nullptr || std::getenv("CUDA_INJECTION64_PATH") != nullptr;
+#endif
+  // Without address space OpenBLAS's threads never end, and its destructor waits for them. MPI ends in a destructor.
+  if (code != environment && (observed || launched_with_others())) std::exit(code);
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
+
 }  // namespace tesela::cli

@@ -16,6 +16,10 @@ std::vector<std::string>::iterator command_in(std::vector<std::string>& words);
 /// the exit code.
 int run_program(std::vector<std::string> words);
 
+/// Ends the process with this exit code. Skips the destructors of CUDA's libraries, which take longer than most
+/// commands, unless this process is a rank or a tool that reports at the exit observes it.
+[[noreturn]] void end_program(int code);
+
 /// Makes Ctrl-C, SIGTERM, SIGHUP and every other signal that ends a process, except those of a fault, cancel the graph.
 /// A process that has not ended half a second later is terminated and its unfinished output removed. In both cases it
 /// returns 128 + the signal's number. Signals that are ignored or have a handler are not changed.

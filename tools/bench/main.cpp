@@ -8,5 +8,5 @@ int main(int argc, char** argv) {
   std::vector<std::string> words = words_of(argc, argv);
   if (const auto command = command_in(words); command == words.end() || *command != "bench")
     words.insert(command, "bench");
-  return run_program(std::move(words));
+  end_program(run_program(std::move(words)));
 }

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <unistd.h>
@@ -33,10 +31,5 @@ int main(int argc, char** argv) {
   std::vector<std::string> words = words_of(argc, argv);
   if (const auto command = command_in(words); command != words.end() && *command == "bench")
     return run_benchmarks(argv);
-  const int code = run_program(std::move(words));
-  if (code == environment) {  // without address space OpenBLAS's threads never end, and its destructor waits for them
-    std::fflush(nullptr);
-    std::_Exit(code);
-  }
-  return code;
+  end_program(run_program(std::move(words)));
 }
