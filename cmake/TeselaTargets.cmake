@@ -27,7 +27,10 @@ endif()
 
 # The environment of every test. With sanitizers hwloc loads no plugins: it unloads them, and a leak of an unloaded
 # plugin has no name and cannot be suppressed.
-set(TESELA_TEST_ENVIRONMENT "STARPU_SILENT=1" "STARPU_HOME=${PROJECT_BINARY_DIR}")
+# Idle threads soon sleep: by default OpenBLAS's wait for 2^26 cycles and StarPU's for milliseconds, on a core that
+# another test needs.
+set(TESELA_TEST_ENVIRONMENT "STARPU_SILENT=1" "STARPU_HOME=${PROJECT_BINARY_DIR}" "OPENBLAS_THREAD_TIMEOUT=4"
+  "STARPU_BACKOFF_MAX=2")
 if(TESELA_SANITIZE)
   list(APPEND TESELA_TEST_ENVIRONMENT "HWLOC_PLUGINS_PATH=${PROJECT_BINARY_DIR}/no-plugins")
   # Tests that request more memory than exists need malloc to return null.
