@@ -9,6 +9,10 @@ file(REMOVE_RECURSE ${work})
 file(MAKE_DIRECTORY ${work})
 set(ENV{STARPU_HOME} ${work})
 set(ENV{STARPU_SILENT} 1)
+foreach(language CXX CUDA)  # such as ccache
+  set(ENV{CMAKE_${language}_COMPILER_LAUNCHER} "${LAUNCHER}")
+endforeach()
+string(REPLACE ";" " " launcher "${LAUNCHER}")
 set(failures 0)
 
 # run(EXPECTED-EXIT-CODE PATTERN COMMAND…): requires this exit code of the command and output that matches PATTERN.
@@ -162,7 +166,12 @@ endif()
 string(REPLACE ";" "\n" lines "${headers}")
 file(WRITE ${work}/headers.txt "${lines}\n")
 string(REPLACE ";" " " pc_words "${pc_flags}")
-file(WRITE ${work}/one_header.sh "echo \"#include <$1>\" | ${CXX} -x c++ -fsyntax-only ${pc_words} - || { echo \"$1 alone does not compile\"; exit 255; }\n")
+set(compile "-fsyntax-only ${pc_words} alone/$1.cpp")
+if(LAUNCHER)  # ccache keeps objects only
+  set(compile "-c -o alone/$1.o ${pc_words} alone/$1.cpp")
+endif()
+file(WRITE ${work}/one_header.sh "mkdir -p $(dirname alone/$1) && echo \"#include <$1>\" > alone/$1.cpp
+${launcher} ${CXX} ${compile} || { echo \"$1 alone does not compile\"; exit 255; }\n")
 cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
 run(0 "" xargs -a ${work}/headers.txt -P ${cores} -n 1 sh ${work}/one_header.sh)
 if(EXISTS ${prefix}/include/tesela/runtime/internal OR EXISTS ${prefix}/include/tesela/codelets/qr/internal)
