@@ -3,6 +3,16 @@
 # Checks that the compiler refuses common errors in kernels with a sentence that explains the requirement.
 cmake_minimum_required(VERSION 3.25)
 
+separate_arguments(flags UNIX_COMMAND "${FLAGS}")
+set(compiler ${CXX} -std=c++20 ${flags} -I${INCLUDE}/runtime -I${INCLUDE}/tiles -I${INCLUDE}/config)
+file(WRITE ${FOLDER}/refused_kernel.hpp "#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+#include <string>
+")
+# The compiler finds this precompiled header by its name, and reads the header itself if it cannot use it.
+execute_process(COMMAND ${compiler} -x c++-header ${FOLDER}/refused_kernel.hpp -o ${FOLDER}/refused_kernel.hpp.gch
+  COMMAND_ERROR_IS_FATAL ANY)
+
 # Compiles a kernel with these members that is inserted with one tile, or with another argument in the last place. `sentence` must be in the first error; if empty,
 # the kernel must compile.
 function(compile what members sentence)
@@ -10,16 +20,12 @@ function(compile what members sentence)
   if(ARGC GREATER 3)
     set(argument ${ARGV3})
   endif()
-  file(WRITE ${FOLDER}/refused_kernel.cpp "#include <tesela/runtime/graph.hpp>
-#include <tesela/tiles/tile_matrix.hpp>
-#include <string>
-using namespace tesela;
+  file(WRITE ${FOLDER}/refused_kernel.cpp "using namespace tesela;
 struct Args { int i = 0; };
 struct K { static constexpr auto name = \"k\"; ${members} };
 void use(Graph& g, const TileMatrix<double>& A, const Tile<double>& a) { g.insert<K>({}, ${argument}); }
 ")
-  separate_arguments(flags UNIX_COMMAND "${FLAGS}")
-  execute_process(COMMAND ${CXX} -std=c++20 -fsyntax-only ${flags} -I${INCLUDE}/runtime -I${INCLUDE}/tiles -I${INCLUDE}/config ${FOLDER}/refused_kernel.cpp
+  execute_process(COMMAND ${compiler} -fsyntax-only -include ${FOLDER}/refused_kernel.hpp ${FOLDER}/refused_kernel.cpp
     RESULT_VARIABLE code ERROR_VARIABLE errors OUTPUT_QUIET)
   string(REGEX MATCH "error: [^\n]*" first "${errors}")
   string(FIND "${first}" "${sentence}" found)
