@@ -188,7 +188,7 @@ def run(suite, options=()):
         leave_out_complex()
         counter.real = True
     tests = [f"{folder}/{test}" for test in SUITES[suite]]
-    quiet = ["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", "-p", "no:terminalreporter"]
+    quiet = ["-q", "--no-header", "--tb=native", "-p", "no:cacheprovider", "-p", "no:terminalreporter"]
     pytest.main([*quiet, *options, *tests], [counter])
     return counter
 
