@@ -34,7 +34,7 @@ TEST_CASE("a rank uses at most its share of a product, a quarter more and a wind
   require_ranks();
   const CoresOnly cores_alone;
   const double before = peak_bytes({"gemm", "--n", "64", "-p", "s"});
-  for (const char* n : {"2560", "8192"}) {
+  for (const char* n : {"2560", "5120"}) {
     const double size = std::stod(n), share = 3 * size * size * sizeof(float) / 4, window = 28 << 20;
     const double taken = peak_bytes({"gemm", "--n", n, "-p", "s", "--tile", "256"}) - before;
     INFO(n << ": " << taken / 1e6 << " MB, a share is " << share / 1e6);
