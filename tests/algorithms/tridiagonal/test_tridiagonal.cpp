@@ -210,7 +210,8 @@ CORES_TEMPLATE_TEST_CASE("a zero row or column is named at any place", "[tridiag
   for (const index_t k : {1, 40}) {
     const index_t n = k == 1 ? 2404 : 300;
     const Systems<TestType> regular(n, k, Kind::dominant);
-    for (index_t i = 0; i < n; ++i)
+    // Every row near the ends, and between them each seventh: each place in a run of 64 rows, in some run.
+    for (index_t i = 0; i < n; i += i >= 130 && i < n - 137 ? 7 : 1)
       for (const bool column : {false, true}) {
         Systems<TestType> systems = regular;
         const index_t system = k == 1 ? 0 : i % k;
