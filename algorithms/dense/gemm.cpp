@@ -112,8 +112,9 @@ Status gemm(Runtime& runtime, Op op_a, Op op_b, T alpha, std::type_identity_t<Ma
                c.ld);
     return {};
   }
+  const bool on_devices = a.device >= 0 && b.device >= 0 && c.device >= 0;
   const GemmTile tile =
-      options.tile.mb > 0 ? options.tile : gemm_tile(runtime, c.rows, c.cols, apply(op_a, a.shape()).cols);
+      options.tile.mb > 0 ? options.tile : gemm_tile(runtime, c.rows, c.cols, apply(op_a, a.shape()).cols, on_devices);
   const Shape of_a = apply(op_a, {tile.mb, tile.kb}), of_b = apply(op_b, {tile.kb, tile.nb});
   const auto A = a.in_tiles(runtime, {of_a.rows, of_a.cols}, "A"), B = b.in_tiles(runtime, {of_b.rows, of_b.cols}, "B"),
              C = c.in_tiles(runtime, {tile.mb, tile.nb}, "C");
