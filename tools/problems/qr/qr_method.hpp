@@ -35,7 +35,7 @@ void require_valid(const char* command, const QrMethod& method, const std::strin
 
 /// Returns the tiles of A, on the host unless from_host is false, for a method with tiles or rotations; `tile` is the
 /// text of --tile.
-TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a, bool complex = false,
-                  bool from_host = true);
+TileShape qr_tile(const QrMethod& method, const std::string& tile, const Runtime& runtime, Shape a,
+                  bool complex = false, bool from_host = true);
 
 }  // namespace tesela::cli
