@@ -134,7 +134,7 @@ Status gemm(Runtime& runtime, Op op_a, Op op_b, T alpha, std::type_identity_t<Ma
 // - Cores: each BLAS call packs its operands, so calls must be few and long: the whole inner size up to 4096, and four
 //   tiles of C per worker for balance.
 // - Several ranks: inner size 512, because a rank holds several tiles while they travel.
-// All are measured (docs/benchmarks).
+// All are measured (docs/benchmarks), except for several GPUs from the host: predicted (docs/predict.md).
 GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k, bool on_devices) {
   if (on_devices && runtime.gpus() == 1 && runtime.ranks() == 1) {
     const double fits = std::sqrt(static_cast<double>(runtime.device_bytes()) / (8 * sizeof(double)));
@@ -155,9 +155,10 @@ GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k, bool
     const index_t most =
         rounded(std::sqrt(static_cast<double>(runtime.device_bytes()) / runtime.gpus() / (passing * sizeof(double))));
     const bool one = runtime.gpus() == 1;
-    const index_t mb = one && size >= 8192 ? 8192 : 4096, kb = 4096,
+    const index_t tall = one || size < 8192 ? 4096 : std::clamp<index_t>(2 * eighth, 2048, 4096),
+                  mb = one && size >= 8192 ? 8192 : tall,
                   nb = one && size >= 16384 ? 4096 : std::clamp<index_t>(eighth, 512, 4096);
-    return {std::min(mb, most), std::min(nb, most), std::min(kb, most)};
+    return {std::min(mb, most), std::min(nb, most), std::min(tall, most)};
   }
   const double area =
       static_cast<double>(m) * static_cast<double>(n) / (4.0 * std::max(1, runtime.cpus()) * runtime.ranks());
