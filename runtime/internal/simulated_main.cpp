@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <signal.h>
 #include <vector>
 
 extern "C" {
@@ -14,9 +15,16 @@ extern "C" {
 
 int __real_main(int argc, char** argv);
 
-int starpu_main(int argc, char** argv) { return __real_main(argc, argv); }
+static struct sigaction interrupt_before_simgrid;
+
+int starpu_main(int argc, char** argv) {
+  // SimGrid's handler of SIGINT calls exit() within the simulation, which aborts.
+  sigaction(SIGINT, &interrupt_before_simgrid, nullptr);
+  return __real_main(argc, argv);
+}
 
 int __wrap_main(int argc, char** argv) {
+  sigaction(SIGINT, nullptr, &interrupt_before_simgrid);
   static char quiet[] = "--log=root.thres:warning";  // SimGrid takes it out of the words
   static std::vector<char*> words(argv, argv + argc);
   words.insert(words.begin() + 1, quiet);

@@ -2,6 +2,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/runtime.hpp>
+#include <tesela/runtime/simulation/simulation.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <array>
@@ -23,7 +24,7 @@ constexpr std::array ending{SIGHUP,    SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2, SIGAL
                             SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,   SIGPWR,  SIGSTKFLT};
 
 std::array<int, 2> wake_up{-1, -1};
-std::atomic<int> received{SIGINT};
+std::atomic<int> received{0};
 
 /// A handler instead of a thread that waits for a blocked signal: libraries start threads before main, which block
 /// nothing.
@@ -36,7 +37,8 @@ void on_signal(int signal) {
 
 }  // namespace
 
-int interrupted() { return 128 + received; }
+bool was_interrupted() { return received != 0; }
+int interrupted() { return 128 + (was_interrupted() ? received.load() : SIGINT); }
 
 void stop_on_interrupt() {
   if (pipe2(wake_up.data(), O_CLOEXEC) != 0)
@@ -46,7 +48,7 @@ void stop_on_interrupt() {
     while (read(wake_up[0], &byte, 1) != 1) {
     }
     received = byte;
-    if (launched_rank() <= 0) {
+    if (launched_rank() <= 0 && !is_simulated()) {  // a simulation is a part of predict or tune, which reports it
       const std::string_view line =
           isatty(STDERR_FILENO) != 0 ? "\r\x1b[Ktesela: interrupted\n" : "tesela: interrupted\n";
       [[maybe_unused]] const auto ignored = write(STDERR_FILENO, line.data(), line.size());

@@ -212,6 +212,7 @@ int outcome(std::vector<std::string> words) {
   try {
     stop_on_interrupt();
     const int code = run_and_print(std::move(words));
+    if (was_interrupted()) return interrupted();  // too late to cancel a task
     outputs.publish();
     return code;
   } catch (const PlanShown& plan) {

@@ -25,6 +25,8 @@ int run_program(std::vector<std::string> words);
 /// returns 128 + the signal's number. Signals that are ignored or have a handler are not changed.
 void stop_on_interrupt();
 
+/// Returns whether a signal has arrived that cancels the process.
+bool was_interrupted();
 /// Returns the exit code of a cancelled process: 128 + the number of the signal that cancelled it, so 130 after Ctrl-C.
 int interrupted();
 

@@ -4,6 +4,7 @@
 #include <tesela/runtime/runtime.hpp>
 
 #include <csignal>
+#include <fstream>
 
 using namespace tesela::test;
 
@@ -47,6 +48,17 @@ TEST_CASE("a signal cancels the tasks") {
   CHECK(outcome.code == 128 + SIGHUP);
   CHECK(outcome.seconds < 1);
   CHECK(folder.files() == 0);
+}
+
+TEST_CASE("a signal after the last task keeps the earlier output") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.mtx") << "earlier";
+  ProcessOptions options;
+  options.interrupt_when = [&] { return folder.files() > 1; };  // the file is being written, which takes 0.3 s
+  const Outcome outcome = run_tesela({"generate", "--n", "1000", "--out", folder / "a.mtx"}, options);
+  CHECK(outcome.code == 130);
+  CHECK(folder.files() == 1);
+  CHECK(contents(folder / "a.mtx") == "earlier");
 }
 
 TEST_CASE("Ctrl-C ends eigenproblems in any stage") {
