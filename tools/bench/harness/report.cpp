@@ -101,6 +101,9 @@ Report::Report(const char* benchmark, const Options& options, const Runtime* run
   const Machine machine = describe_machine();
   machine_ = fmt::format("{} ({} cores)", machine.cpu_model, machine.cores);
   if (runtime != nullptr) {
+    // The checks of peers have all of a result in one process.
+    require(runtime->ranks() == 1, benchmark, "mpirun", "starts ", runtime->ranks(),
+            " processes, and a benchmark measures one; start the command itself, with --repeat");
     scheduler_ = runtime->scheduler();
     cpus_ = runtime->cpus();
     gpus_ = runtime->gpus();

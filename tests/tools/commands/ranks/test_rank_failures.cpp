@@ -37,6 +37,15 @@ TEST_CASE("a full disk on one rank gives one message with the rank and leaves no
   CHECK(processes_with(files.path()) == 0);
 }
 
+TEST_CASE("a benchmark refuses several processes") {
+  require_ranks();
+  const TemporaryFolder folder;
+  const Outcome all =
+      run_on_ranks(2, {tesela::test::tesela(), "bench", "gemm", "-n", "50", "--repeat", "1", "--out", folder.path()});
+  CHECK(all.code == 2);
+  CHECK_THAT(all.err, ContainsSubstring("mpirun") && ContainsSubstring("--repeat"));
+}
+
 TEST_CASE("a rank that cannot read the file names itself in the error") {
   require_ranks();
   const TemporaryFolder folder;
