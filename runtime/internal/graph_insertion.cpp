@@ -59,7 +59,7 @@ void Graph::Impl::check(const Insertion& task) {
         !data.has_reduction())
       refuse(b, "is read, and nothing was written to it before");
     if (mode != Mode::out && mode != Mode::scratch) {
-      if (data.is_lost()) refuse(b, ("is read, and " + std::string(detail::lost)).c_str());
+      if (data.is_lost()) refuse(b, (std::string("is read, and ") + detail::lost).c_str());
       if (detail::stops_reported != 0 && state->messages == nullptr) throw_if_dropped_by_other_graph(data, tasks.get());
     }
     detail::AccessHistory& history = *touched[b];

@@ -249,7 +249,7 @@ void for_each_entry(std::span<const char> bytes, const std::string& name,
 }
 
 void write_header(AtomicFile& file, Shape whole, bool complex) {
-  file.write(std::string(banner) + (complex ? " matrix array complex" : " matrix array real") + " general\n" +
+  file.write(std::string(banner) + " matrix array " + (complex ? "complex" : "real") + " general\n" +
              std::to_string(whole.rows) + ' ' + std::to_string(whole.cols) + '\n');
 }
 
